@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { discoveredFilter, headerFilter } from "./support/discovered-filter.ts";
 import { httpAsk, startHttpLoad } from "./support/http-load.ts";
 import {
   clusterOf,
@@ -171,6 +172,44 @@ describeWith("envoy", "Envoy", () => {
       await loadThere.stop();
       site.write({ "moved.json": undefined });
       await until({ says: "the moved listener is gone", withinMs: 8_000, everyMs: 20 }, async () => {
+        const stats = await envoy.stats();
+        return (
+          ["active", "draining"].map((state) => stats(`listener_manager.total_listeners_${state}`)).join() === "1,0"
+        );
+      });
+    });
+
+    test("exchanges the configuration of a filter for another: the former serves what drains, and is given up", async () => {
+      const { site, envoy } = world;
+      const port = await freePort();
+      const exchanged = (round: number): readonly object[] => {
+        const name = `filter-${round}`;
+        const filters = [discoveredFilter(name, mode)];
+        return [
+          world.listener({ name: "exchanged", port, routes: "exchanged", statPrefix: name, filters }),
+          headerFilter(name, name),
+          routes("exchanged", [{ cluster: "exchanged" }]),
+          clusterOf(mode, "exchanged"),
+          endpoints("exchanged", [world.green.port]),
+        ];
+      };
+      site.write({ "exchanged.json": exchanged(0) });
+      await using loadThere = startHttpLoad({ port, keptPerSecond: 200, newPerSecond: 50 });
+      await loadThere.answeredBy(world.green.name, 5_000);
+      await world.losses(loadThere, port);
+      const rounds = times(4, 20);
+      for (let round = 1; round <= rounds; round++) {
+        site.write({ "exchanged.json": exchanged(round) });
+        await until({ says: "the new filter is in use, and the former given up", withinMs: 8_000 }, async () => {
+          const filters = await dumpedNames(envoy, "ecds_filters", "ecds_filter");
+          return filters.join() === `filter-${round}`;
+        });
+      }
+      const losses = noteLosses("no loss: filter exchanged", world, rounds, await world.losses(loadThere, port));
+      expect(losses).toEqual(expect.objectContaining({ wronglyAnswered: {}, lostToConfiguration: {} }));
+      await loadThere.stop();
+      site.write({ "exchanged.json": undefined });
+      await until({ says: "the listener is gone", withinMs: 8_000, everyMs: 20 }, async () => {
         const stats = await envoy.stats();
         return (
           ["active", "draining"].map((state) => stats(`listener_manager.total_listeners_${state}`)).join() === "1,0"

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { sourceState } from "./support/admin.ts";
 import { type Certificate, createCertificate, shownCommonName } from "./support/certificate.ts";
+import { discoveredFilter, headerFilter } from "./support/discovered-filter.ts";
 import { type Envoy, startEnvoy, timersFired } from "./support/envoy.ts";
 import { startHttpBackend } from "./support/http-backend.ts";
 import { httpGet, startHttpLoad } from "./support/http-load.ts";
@@ -263,19 +264,4 @@ async function runtimeValues(envoy: Envoy): Promise<Readonly<Record<string, stri
 function scopedTable(name: string, status: number): object[] {
   const answer = { route: undefined, direct_response: { status } };
   return [scopeOf(name, `routes-${name}`), routes(`routes-${name}`, [{ cluster: "web", more: answer }])];
-}
-
-const LUA = "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua";
-
-function discoveredFilter(name: string, mode: Mode): object {
-  return { name, config_discovery: { config_source: configSource(mode), type_urls: [LUA] } };
-}
-
-function headerFilter(name: string, value: string): object {
-  const script = `function envoy_on_response(handle) handle:headers():add("x-greeting", "${value}") end`;
-  return {
-    "@type": "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig",
-    name,
-    typed_config: { "@type": LUA, default_source_code: { inline_string: script } },
-  };
 }

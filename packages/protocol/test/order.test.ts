@@ -181,7 +181,7 @@ test("S-ORD-05 endpoints that a Cluster no longer uses are removed once the clie
   expect(says(talk.ack(1, CLUSTER))).toEqual([["-before"]]);
 });
 
-describe("S-DEL-04 S-ORD-05 a filter of an Envoy that its Listener exchanges for another", () => {
+describe("S-DEL-04 S-ORD-05 a filter that its Listener exchanges for another, where removals wait for users", () => {
   const listener = (filter: string, label: string, ...clusters: readonly string[]): ReturnType<typeof resource> =>
     resource(LISTENER, "l", label, {
       references: [{ type: EXTENSION, name: filter }, ...clusters.map((name) => ({ type: CLUSTER, name }))],
@@ -191,7 +191,8 @@ describe("S-DEL-04 S-ORD-05 a filter of an Envoy that its Listener exchanges for
 
   /** An Envoy with a Listener that uses `e0`, in sync. */
   function withFilter(): Conversation {
-    const talk = new Conversation({ dialect: { orderLimitMs: 10_000 } });
+    const deltaRemovals = { otherwise: "at-once", ecds: "when-unreferenced" } as const;
+    const talk = new Conversation({ dialect: { orderLimitMs: 10_000, deltaRemovals } });
     talk.put(plain("old"), listener("e0", "1"), filter("e0"));
     talk.open(1, "delta");
     talk.subscribe(1, CLUSTER, [], { node: node("n", "envoy") });

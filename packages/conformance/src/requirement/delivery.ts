@@ -128,6 +128,8 @@ export const deliveryRequirements: readonly Requirement[] = [
     level: "must",
     scope: "delta",
     says: "The deletion of a resource that a client subscribes to is told by its name.",
+    amended:
+      "Envoy is not told that an extension configuration is gone: it would fail requests, also of a listener that drains.",
   },
   {
     id: "S-DEL-07",

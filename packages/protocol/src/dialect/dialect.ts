@@ -44,7 +44,7 @@ export interface Dialect {
   /** Delta: a resource error ends a client's wait. If false, the server also reports the name as missing (S-ERR-05). */
   readonly errorsEndWaiting: boolean;
   /** Delta: when the server sends the removal of a resource that the client holds (S-DEL-04 as amended). */
-  readonly deltaRemovals: PerKind<"at-once" | "when-unreferenced">;
+  readonly deltaRemovals: PerKind<"at-once" | "when-unreferenced" | "never">;
   /** Delta: one resource per response (S-RES-07). */
   readonly deltaOnePerResponse: boolean;
   /** The most bytes of resources and names in one response, where an answer may be split (S-RES-08). */

@@ -13,7 +13,7 @@ export interface KnownClient {
 export const knownClients: readonly KnownClient[] = [
   {
     // Envoy 1.39 (client-behaviours 0.1): a listener waits for ever on `removed_resources` of its route (C3), a removed
-    // ECDS filter fails live traffic (C3), an unknown virtual host is a Resource without a body (H3), and it settles
+    // ECDS filter fails live traffic (C3), also that of a Listener that drains, whose filters it gives up last, an unknown virtual host is a Resource without a body (H3), and it settles
     // CDS responses on ADS only when nothing is warming, sometimes with the wrong nonce (A16). It takes responses of
     // any size and treats the first one of a type as complete, so only types that it awaits by name may be split (D9).
     // It ignores `resource_errors` (B1, D7). It advertises no TTL support but honours TTLs (E1); an expired resource
@@ -23,7 +23,7 @@ export const knownClients: readonly KnownClient[] = [
     overrides: {
       wildcardTypes: { otherwise: false, lds: true, cds: true, srds: true, vhds: true },
       deltaMissing: { otherwise: "removed", rds: "none", ecds: "none", vhds: "empty-resource" },
-      deltaRemovals: { otherwise: "at-once", ecds: "when-unreferenced" },
+      deltaRemovals: { otherwise: "at-once", ecds: "never" },
       errorsEndWaiting: false,
       maySplit: { otherwise: false, eds: true, leds: true, rds: true, sds: true },
       withheldAckLimitMs: { otherwise: undefined, cds: 1_000 },

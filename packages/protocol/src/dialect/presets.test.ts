@@ -164,7 +164,7 @@ describe("a known client", () => {
     expect(where(dialect.deltaMissing, "none")).toEqual(["rds", "ecds"]);
     expect(where(dialect.deltaMissing, "empty-resource")).toEqual(["vhds"]);
     expect(forKind(dialect.deltaMissing, "eds")).toBe("removed");
-    expect(where(dialect.deltaRemovals, "when-unreferenced")).toEqual(["ecds"]);
+    expect(where(dialect.deltaRemovals, "never")).toEqual(["ecds"]);
     expect(forKind(dialect.deltaRemovals, "lds")).toBe("at-once");
     expect(where(dialect.withheldAckLimitMs, 1_000)).toEqual(["cds"]);
     expect(where(dialect.nackMayBeOfOlder, true)).toEqual(["cds"]);

@@ -97,10 +97,10 @@ export const switchTable: SwitchTable = {
     says: "How delta reports that a name does not exist: in removed_resources, by a resource without a body, or not at all.",
   },
   deltaRemovals: {
-    form: words("at-once", "when-unreferenced"),
+    form: words("at-once", "when-unreferenced", "never"),
     current: { otherwise: "at-once" },
     ids: ["E16", "S-DEL-04"],
-    says: "Delta: when the server sends a removal.",
+    says: "Delta: when the server sends a removal; `never`: the client keeps what it has until it unsubscribes.",
   },
   deltaOnePerResponse: {
     form: boolean,

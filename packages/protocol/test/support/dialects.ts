@@ -28,6 +28,7 @@ const switched: readonly Speaking[] = (
     { deltaMissing: "none" },
     { deltaMissing: "empty-resource" },
     { deltaRemovals: "when-unreferenced" },
+    { deltaRemovals: "never" },
     { resourceErrors: "off" },
     { resourceErrors: "failed-and-missing" },
     { errorsEndWaiting: false },

@@ -40,10 +40,10 @@ export function holdingsOf(world: World, client: ModelClient): { held: Holdings;
   return { held, wanted };
 }
 
-/** What is gone is not told while something may refer to it. */
+/** What is gone is not told while something may refer to it, or never. */
 function isToldLate({ dialect }: World, type: TypeUrl): boolean {
   const kind = traits(type)?.kind;
-  return kind !== undefined && forKind(dialect.deltaRemovals, kind) === "when-unreferenced";
+  return kind !== undefined && forKind(dialect.deltaRemovals, kind) !== "at-once";
 }
 
 function contentOf({ version, content }: Resource): string {

@@ -308,7 +308,7 @@ export const collectionCases: readonly Case[] = [
   {
     id: "B-ECD-01/envoy",
     also: ["T-H6"],
-    says: "tells Envoy neither that a filter has no configuration nor that it lost it while a listener uses it",
+    says: "tells Envoy neither that a filter has no configuration nor that it lost it",
     variant: "delta",
     type: "ecds",
     streams: ["ads"],
@@ -324,7 +324,7 @@ export const collectionCases: readonly Case[] = [
       { receives: { ack: true } },
       { publishes: { ecds: ["filter@2"] }, sends: [{ resources: ["filter@2"] }] },
       { receives: { ack: true } },
-      { publishes: [{ ecds: ["-filter"], lds: ["l@2"] }], sends: [{ removed: ["filter"] }] },
+      { publishes: [{ ecds: ["-filter"], lds: ["l@2"] }] },
     ],
   },
   {

@@ -140,7 +140,7 @@ test("S-ORD-05: Clusters are removed last, and in delta their endpoints", () => 
   ]);
   expect([isFor(EXTENSION), isFor(EXTENSION, "envoy")]).toEqual([
     [false, false],
-    [false, true],
+    [false, false],
   ]);
   const everywhere = { deltaRemovals: { otherwise: "when-unreferenced" } } as const;
   expect([isFor(ROUTE, "", everywhere), isFor(LISTENER, "", everywhere)]).toEqual([

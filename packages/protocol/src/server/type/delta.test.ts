@@ -222,6 +222,17 @@ describe("removals that would break the client", () => {
     expect(talk.turns()).toEqual([]);
   });
 
+  test("are never told, though nothing refers to what is gone", () => {
+    const never = { dialect: { deltaRemovals: { otherwise: "at-once", ecds: "never" } } } as const;
+    const talk = talkWith("delta", [filter("1"), listener("f")], never);
+    talk.hear(1, delta(EXTENSION, { subscribe: ["f"] }));
+    talk.hear(1, delta(EXTENSION, { nonce: "1" }));
+    talk.change({ puts: [listener()], deletes: [{ type: EXTENSION, name: "f" }] });
+    expect(talk.turns()).toEqual([]);
+    talk.put(filter("1"));
+    expect(says(talk.turns())).toEqual([["f@1"]]);
+  });
+
   test("are not needed if it comes again", () => {
     const talk = talkWith("delta", [filter("1"), listener("f")], options);
     talk.hear(1, delta(EXTENSION, { subscribe: ["f"] }));

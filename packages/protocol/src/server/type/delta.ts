@@ -422,7 +422,7 @@ export class DeltaTypeStream implements TypeStream {
   /** Withholds removals of names that are still referenced, which would break the client (S-DEL-04 as amended). */
   withholdReferenced(names: Iterable<string>, view: View): ReadonlySet<string> {
     const withheld = new Set<string>();
-    if (!this.#hasOwnRemovals) return withheld;
+    if (this.#removals !== "when-unreferenced") return withheld;
     for (const name of names) {
       if (!view.refersTo(this.traits.type, name)) continue;
       withheld.add(name);
@@ -449,8 +449,12 @@ export class DeltaTypeStream implements TypeStream {
     }
   }
 
+  get #removals(): "at-once" | "when-unreferenced" | "never" {
+    return forKind(this.#options.dialect.deltaRemovals, this.traits.kind);
+  }
+
   get #hasOwnRemovals(): boolean {
-    return forKind(this.#options.dialect.deltaRemovals, this.traits.kind) !== "at-once";
+    return this.#removals !== "at-once";
   }
 
   #whole(body: Body): readonly PendingResponse[] {
@@ -465,7 +469,9 @@ export class DeltaTypeStream implements TypeStream {
     const { isInTurn = true, newcomers } = how;
     if (isInTurn && this.#hasOwnRemovals) {
       const deleted = [...news.removed].filter((name) => !news.asked.has(name));
-      for (const name of this.withholdReferenced(deleted, current.view)) news.removed.delete(name);
+      const isNeverTold = this.#removals === "never";
+      const withheld = isNeverTold ? deleted : this.withholdReferenced(deleted, current.view);
+      for (const name of withheld) news.removed.delete(name);
     }
     const puts = [...news.puts.values()].map((put) => current.answering(put, this.subscription));
     const segment = news.segment(puts);
