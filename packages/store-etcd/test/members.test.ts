@@ -72,6 +72,44 @@ describeWith("etcd", "what processes tell of themselves in etcd", () => {
     await after.close();
   });
 
+  /** Ids of the leases that etcd has. */
+  const leaseIds = (): readonly string[] => member.ctl("lease", "list").match(/^[0-9a-f]{10,}$/gm) ?? [];
+  const leasesSince = (before: readonly string[]): readonly string[] =>
+    leaseIds().filter((one) => !before.includes(one));
+
+  test("is the newest also if it is told twice at the same time, under one lease of each kind", async () => {
+    const before = leaseIds();
+    const store = await open("f");
+    await Promise.all([store.members?.announce("1", "first"), store.members?.announce("1", "second")]);
+    expect(await list(store)).toEqual([["1", "second"]]);
+    expect(leasesSince(before)).toHaveLength(2);
+    await store.close();
+    expect(leasesSince(before)).toEqual([]);
+  });
+
+  test("leaves no lease behind if the store is closed while it is told, or before", async () => {
+    const before = leaseIds();
+    const [closing, closed] = [await open("g"), await open("g")];
+    const told = closing.members?.announce("1", "late");
+    await new Promise((resolve) => setImmediate(resolve));
+    await closing.close();
+    await told;
+    await closed.close();
+    await expect(closed.members?.announce("2", "later")).rejects.toThrow("the ledger is closed");
+    expect(leasesSince(before)).toEqual([]);
+  });
+
+  test("a lease that is acquired while the store closes is not kept", async () => {
+    const before = leaseIds();
+    const { signal } = new AbortController();
+    const [closing, closed] = [await open("h"), await open("h")];
+    const acquired = closing.lease?.("one").acquire(signal);
+    await closing.close();
+    await closed.close();
+    expect([await acquired, await closed.lease?.("one").acquire(signal)]).toEqual([undefined, undefined]);
+    expect(leasesSince(before)).toEqual([]);
+  });
+
   test("cannot be read in an etcd of an encrypted ledger", async () => {
     const keyFile = join(member.directory, "key");
     writeFileSync(keyFile, randomBytes(32));

@@ -2,7 +2,7 @@ import type { HeldLease, LedgerLease } from "@xdskit/server/ledger-store";
 import type { EtcdClient } from "../client/etcd-client.ts";
 import type { Keys } from "../layout/keys.ts";
 import type { Compare } from "../wire/messages.ts";
-import { pause } from "./head-follower.ts";
+import { pause, withinAMoment } from "./head-follower.ts";
 
 /** How long etcd keeps a lease that is not renewed. */
 const TTL_SECONDS = 10;
@@ -16,6 +16,8 @@ export class EtcdLeases {
   readonly #client: EtcdClient;
   readonly #keys: Keys;
   readonly #held = new Set<HeldLease>();
+  readonly #attempts = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
 
   constructor(client: EtcdClient, keys: Keys) {
     this.#client = client;
@@ -24,7 +26,8 @@ export class EtcdLeases {
 
   lease(name: string): LedgerLease {
     return {
-      acquire: async (signal) => {
+      acquire: async (given) => {
+        const signal = AbortSignal.any([given, this.#closing.signal]);
         while (!signal.aborted) {
           const held = await this.tryAcquire(name).catch(() => undefined);
           if (held !== undefined && !signal.aborted) return held;
@@ -36,8 +39,19 @@ export class EtcdLeases {
     };
   }
 
-  /** Undefined: another one holds it. Rejects if etcd does not answer. */
+  /** Undefined: another one holds it, or this is closed. Rejects if etcd does not answer. */
   async tryAcquire(name: string): Promise<HeldLease | undefined> {
+    if (this.#closing.signal.aborted) return undefined;
+    const attempt = this.#tryAcquire(name);
+    this.#attempts.add(attempt);
+    try {
+      return await attempt;
+    } finally {
+      this.#attempts.delete(attempt);
+    }
+  }
+
+  async #tryAcquire(name: string): Promise<HeldLease | undefined> {
     const key = this.#keys.lease(name);
     const isFree: Compare = { key, createRevision: 0n };
     // Granting costs a write, asking does not.
@@ -45,19 +59,31 @@ export class EtcdLeases {
     if (!succeeded) return undefined;
     const askedAt = performance.now();
     const id = await this.#client.grantLease(TTL_SECONDS);
+    const createRevision = await this.#take(key, id).catch(async (cause: unknown) => {
+      await this.#revoke(id);
+      throw cause;
+    });
+    if (createRevision !== undefined && !this.#closing.signal.aborted)
+      return this.#hold(id, `${createRevision}:${name}`, askedAt);
+    await this.#revoke(id);
+    return undefined;
+  }
+
+  /** Makes the key. Resolves to its revision; undefined: another lease has it. */
+  async #take(key: string, id: bigint): Promise<bigint | undefined> {
     const value = Buffer.from(String(id));
     const taken = await this.#client.transaction({
-      compare: [isFree],
+      compare: [{ key, createRevision: 0n }],
       success: [{ put: key, value, lease: id }, { range: { key } }],
       failure: [{ range: { key } }],
     });
     // An attempt whose answer was lost may have made the key.
     const kv = taken.found.at(-1)?.[0];
-    if (kv === undefined || !kv.value.equals(value)) {
-      await this.#client.revokeLease(id).catch(() => undefined);
-      return undefined;
-    }
-    return this.#hold(id, `${kv.createRevision}:${name}`, askedAt);
+    return kv?.value.equals(value) === true ? kv.createRevision : undefined;
+  }
+
+  async #revoke(id: bigint): Promise<void> {
+    await this.#client.revokeLease(id).catch(() => undefined);
   }
 
   /** True while the lease with this token is held, as a condition of a transaction. */
@@ -66,7 +92,10 @@ export class EtcdLeases {
     return { key: this.#keys.lease(name), createRevision: BigInt(revision) };
   }
 
+  /** Releases what is held, and waits a moment for what is being acquired. */
   async close(): Promise<void> {
+    this.#closing.abort();
+    await withinAMoment(Promise.allSettled(this.#attempts));
     await Promise.all([...this.#held].map((held) => held.release()));
   }
 
@@ -80,7 +109,7 @@ export class EtcdLeases {
         if (!this.#held.delete(held)) return;
         lost.abort();
         await running;
-        await this.#client.revokeLease(id).catch(() => undefined);
+        await this.#revoke(id);
       },
     };
     this.#held.add(held);

@@ -3,7 +3,7 @@ import { type EtcdClient, EtcdError } from "../client/etcd-client.ts";
 import { endOf, type Keys } from "../layout/keys.ts";
 import type { Seal } from "../layout/seal.ts";
 import type { Operation } from "../wire/messages.ts";
-import { pause } from "./head-follower.ts";
+import { pause, withinAMoment } from "./head-follower.ts";
 
 /** How long etcd keeps what a process told that is gone. */
 const TTL_SECONDS = 15;
@@ -11,8 +11,6 @@ const RENEWED_EVERY_MS = 5_000;
 /** How long etcd keeps, of a process that is gone without a word, that there was one. */
 const KEPT_SECONDS = 3_600;
 const KEPT_RENEWED_EVERY_MS = 300_000;
-/** How long a process that ends waits for etcd to let go of what it told. */
-const WITHDRAWN_WITHIN_MS = 1_000;
 const READ_AT_ONCE = 500;
 
 /** What each process tells of itself, under a key that goes soon after it, and one by which its loss is known. */
@@ -26,6 +24,8 @@ export class EtcdMembers implements StoreMembers {
   #keptRenewedAt = 0;
   #told: { readonly id: string; readonly text: string } | undefined;
   #renewing: Promise<void> | undefined;
+  /** The last of what is being told: one after the other, so the newest stays. */
+  #telling: Promise<void> = Promise.resolve();
 
   constructor(client: EtcdClient, keys: Keys, seal: Seal) {
     this.#client = client;
@@ -33,7 +33,14 @@ export class EtcdMembers implements StoreMembers {
     this.#seal = seal;
   }
 
-  async announce(id: string, text: string): Promise<void> {
+  announce(id: string, text: string): Promise<void> {
+    const told = this.#telling.then(() => this.#announce(id, text));
+    this.#telling = told.catch(() => undefined);
+    return told;
+  }
+
+  async #announce(id: string, text: string): Promise<void> {
+    if (this.#closing.signal.aborted) throw new Error("the ledger is closed");
     this.#lease ??= await this.#client.grantLease(TTL_SECONDS);
     if (this.#keptLease === undefined) {
       this.#keptLease = await this.#client.grantLease(KEPT_SECONDS);
@@ -48,13 +55,17 @@ export class EtcdMembers implements StoreMembers {
       const success = [put(this.#keys.member(id), this.#lease), put(this.#keys.keptMember(id), this.#keptLease)];
       await this.#client.transaction({ success });
     } catch (cause) {
-      // Then there are new ones the next time.
-      if (cause instanceof EtcdError && cause.isLeaseGone) {
-        this.#lease = undefined;
-        this.#keptLease = undefined;
-      }
+      // Then there is a new one the next time.
+      if (cause instanceof EtcdError && cause.isLeaseGone) await this.#forgetLost();
       throw cause;
     }
+  }
+
+  async #forgetLost(): Promise<void> {
+    const isGone = async (lease: bigint | undefined): Promise<boolean> =>
+      lease !== undefined && (await this.#client.renewLease(lease).catch(() => undefined)) === false;
+    if (await isGone(this.#lease)) this.#lease = undefined;
+    if (await isGone(this.#keptLease)) this.#keptLease = undefined;
   }
 
   list(): Promise<ReadonlyMap<string, string>> {
@@ -81,13 +92,11 @@ export class EtcdMembers implements StoreMembers {
   /** Waits for etcd a moment only; `ended` resolves once the client is closed. */
   async close(): Promise<void> {
     this.#closing.abort();
+    await withinAMoment(this.#telling);
     // The kept one first: what is left by an end in between is not taken for a loss.
     const leases = [this.#keptLease, this.#lease].flatMap((lease) => lease ?? []);
     if (leases.length === 0) return;
-    const over = new AbortController();
-    const revoked = Promise.all(leases.map((lease) => this.#client.revokeLease(lease).catch(() => undefined)));
-    await Promise.race([revoked, pause(WITHDRAWN_WITHIN_MS, over.signal)]);
-    over.abort();
+    await withinAMoment(Promise.all(leases.map((lease) => this.#client.revokeLease(lease).catch(() => undefined))));
   }
 
   get ended(): Promise<void> | undefined {

@@ -188,3 +188,13 @@ export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
     signal.addEventListener("abort", end);
   });
 }
+
+/** How long a process that ends waits for etcd. */
+const MOMENT_MS = 1_000;
+
+/** Waits for work that does not reject, but not for long. */
+export async function withinAMoment(work: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([work, pause(MOMENT_MS, over.signal)]);
+  over.abort();
+}
