@@ -3,12 +3,14 @@ import { describe, expect, test } from "vitest";
 import {
   type Constraints,
   canonicalConstraints,
+  casesOf,
   constrainedKeys,
   constraintsOf,
   describeConstraints,
   formatConstraints,
   matches,
   parseConstraints,
+  valuesOf,
 } from "./constraints.ts";
 import { overlapOf } from "./disjointness.ts";
 
@@ -42,6 +44,32 @@ const everyClient = [undefined, "1", "2", "3"].flatMap((a) =>
       ]),
   ),
 );
+
+test("B-LOC-04 the cases of constraints are met by the same clients", () => {
+  fc.assert(
+    fc.property(constraints, (one) => {
+      const cases = casesOf(one);
+      if (cases === undefined) return;
+      for (const client of everyClient) {
+        const isCase = cases.some((of) => valuesOf([...of.keys()], of) === valuesOf([...of.keys()], client));
+        expect(isCase).toBe(matches(one, client));
+      }
+    }),
+  );
+});
+
+test("B-LOC-04 constraints that are met in very many cases, or not by values, have none", () => {
+  const oneOf = (key: string): Constraints => ({
+    kind: "any",
+    of: Array.from({ length: 10 }, (_, index) => ({ kind: "value", key, value: `${index}` })),
+  });
+  const not: Constraints = { kind: "not", of: oneOf("a") };
+  expect([casesOf(oneOf("a"))?.length, casesOf({ kind: "all", of: [oneOf("a"), oneOf("b")] }), casesOf(not)]).toEqual([
+    10,
+    undefined,
+    undefined,
+  ]);
+});
 
 describe("B-LOC-04 constraints", () => {
   const a1: Constraints = { kind: "value", key: "a", value: "1" };

@@ -35,6 +35,52 @@ export function matches(constraints: Constraints, parameters: Parameters): boole
   }
 }
 
+/** Constraints that are met in more cases are looked at as a whole. */
+const MAX_CASES = 64;
+
+/**
+ * Returns the values of some keys that meet the constraints, one map for each case; undefined where values alone do not
+ * say it, or where the cases are too many.
+ */
+export function casesOf(constraints: Constraints): readonly Parameters[] | undefined {
+  switch (constraints.kind) {
+    case "value":
+      return [new Map([[constraints.key, constraints.value]])];
+    case "exists":
+    case "not":
+      return undefined;
+    case "any": {
+      const cases: Parameters[] = [];
+      for (const one of constraints.of) {
+        const found = casesOf(one);
+        if (found === undefined) return undefined;
+        for (const values of found) cases.push(values);
+      }
+      return cases;
+    }
+    case "all": {
+      let cases: readonly Parameters[] = [noParameters];
+      for (const one of constraints.of) {
+        const found = casesOf(one);
+        if (found === undefined || found.length * cases.length > MAX_CASES) return undefined;
+        cases = cases.flatMap((a) => found.flatMap((b) => joined(a, b)));
+      }
+      return cases;
+    }
+  }
+}
+
+/** Returns the values of these keys as one text; a key without a value counts as one. */
+export function valuesOf(keys: readonly string[], parameters: Parameters): string {
+  return JSON.stringify(keys.map((key) => parameters.get(key) ?? null));
+}
+
+/** Both cases in one; none where they contradict each other. */
+function joined(a: Parameters, b: Parameters): readonly Parameters[] {
+  for (const [key, value] of b) if (a.has(key) && a.get(key) !== value) return [];
+  return [new Map([...a, ...b])];
+}
+
 /** Returns the parameter keys that constraints mention, sorted. */
 export function constrainedKeys(constraints: Constraints): readonly string[] {
   const keys = new Set<string>();

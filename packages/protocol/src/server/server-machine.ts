@@ -66,6 +66,7 @@ export class ServerMachine {
     const clusterSources = new ClusterSources({ listsNews });
     this.#responses = new SharedResponses(options.digest, {
       namesPerStep: options.maxComparedPerTurn,
+      maxRemoved: options.maxSubscriptionsPerStream,
       served: new ServedVersions({ listsNews }),
     });
     const rules: TableRules = {

@@ -41,6 +41,33 @@ describe("S-LOC-03: the variants of a name", () => {
     ]);
   });
 
+  test("are found without a look at the others, however many there are", () => {
+    let looks = 0;
+    const values = Array.from({ length: 100 }, (_, index) => `${index}`);
+    const many = values.map((value) =>
+      variant("a", {
+        key: "env",
+        value,
+        get kind(): "value" {
+          looks++;
+          return "value";
+        },
+      }),
+    );
+    const rest = variant("a", { kind: "not", of: { kind: "any", of: values.map(inEnv) } });
+    const either = variant("a", { kind: "any", of: [inEnv("p"), inEnv("q")] });
+    for (const one of [...many, rest, either]) variants.add(one);
+    looks = 0;
+    const found = [...values, "p", "q", "z"].map((value) => variants.fitting("a", new Map([["env", value]])));
+    expect(found).toEqual([...many, either, either, rest]);
+    expect(looks).toBe(many.length);
+    for (const one of many.slice(0, 50)) variants.remove(one);
+    expect(["0", "99"].map((value) => variants.fitting("a", new Map([["env", value]])))).toEqual([
+      undefined,
+      many.at(-1),
+    ]);
+  });
+
   test("are gone when they are removed, and their names are touched until that is taken", () => {
     for (const one of [x, y, other]) variants.add(one);
     expect([variants.takeTouched(), variants.takeTouched()]).toEqual([["a", "b"], []]);

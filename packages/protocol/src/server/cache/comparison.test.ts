@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { CLUSTER, resource } from "../../../test/support/resources.ts";
 import type { InitialVersions, ListedVersion, VersionCursor } from "../../message/request.ts";
 import { type Constraints, canonicalConstraints } from "../../resource/constraints.ts";
@@ -356,6 +356,30 @@ describe("S-LOC-07: a comparison for a client that uses parameters", () => {
       puts: [`plain ${version(plain)}`],
       removed: ["a", "gone"],
     });
+  });
+
+  test("finds no more removals than a client may be sent, and reads each of its terms once", () => {
+    const values = Array.from({ length: 50 }, (_, index) => `${index}`);
+    const gone = values.map((value) => `gone-${value}`);
+    const terms = [...values.map((value) => at("*", value)), at("gone-0", "0")];
+    const subscription = subscribed();
+    subscription.speakOfParameters();
+    subscription.replace(terms);
+    const listed = initialVersions(gone.map((name) => [name, "1"]));
+    const removedOf = (maxRemoved: number | undefined): readonly [number, boolean, number] => {
+      const comparison = new Written().compare(subscription, listed, { namesPerStep: 100, maxRemoved });
+      const parse = vi.spyOn(JSON, "parse");
+      comparison.step(0);
+      const parsed = parse.mock.calls.length;
+      parse.mockRestore();
+      return [[...comparison.removed].length, comparison.isCutShort, parsed];
+    };
+    // The view reads each term, and so do the locators of the subscription, the first time.
+    expect([removedOf(undefined), removedOf(2_499), removedOf(100)]).toEqual([
+      [2_499, false, 2 * terms.length],
+      [2_499, false, terms.length],
+      [101, true, terms.length],
+    ]);
   });
 
   test("sends what may have expired at the client, even at an equal version", () => {

@@ -1,10 +1,10 @@
 import type { InitialVersions, ListedVersion, VersionCursor } from "../../message/request.ts";
-import { matches, noParameters } from "../../resource/constraints.ts";
+import { matches } from "../../resource/constraints.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { canonicalName } from "../../resource/resource-name.ts";
 import type { Ttls } from "../../resource/ttl.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
-import { isReservedName, locatedTerm, parseLocated } from "../../resource/variant-name.ts";
+import { isReservedName, locatedTerm } from "../../resource/variant-name.ts";
 import { type Position, touchedSince } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import type { Locators } from "../subscription/locators.ts";
@@ -24,6 +24,8 @@ export interface ComparisonOptions {
   readonly ttls?: Ttls;
   /** How many names are compared in one step. */
   readonly namesPerStep: number;
+  /** Removals for parameters beyond this number are not found; undefined: no limit. */
+  readonly maxRemoved?: number | undefined;
   /** What other comparisons of this view found out; undefined: it does not count for this one. */
   readonly currentPairs?: CurrentPairs | undefined;
 }
@@ -64,6 +66,7 @@ export class Comparison {
   #covered = 0;
   /** What a client that uses parameters listed: versions by name, because it cannot say which variant it holds. */
   readonly #listed = new Map<string, Set<string>>();
+  #isCutShort = false;
   readonly #mayBeHeld: (name: string) => boolean;
 
   /** `scope`: the subscription when the comparison began; it must not change. */
@@ -87,6 +90,14 @@ export class Comparison {
   /** Names that the client listed and that are deleted. */
   get removed(): Iterable<string> {
     return this.#removed;
+  }
+
+  /**
+   * Whether the client uses so many parameters for so many names that are gone that only some of the removals were found:
+   * there is one for each name and parameters.
+   */
+  get isCutShort(): boolean {
+    return this.#isCutShort;
   }
 
   get isDone(): boolean {
@@ -231,7 +242,9 @@ export class Comparison {
     const called = new Map<string, Resource[]>();
     for (const resource of found.values()) {
       const name = resource.variant?.name ?? resource.name;
-      called.set(name, [...(called.get(name) ?? []), resource]);
+      const same = called.get(name);
+      if (same === undefined) called.set(name, [resource]);
+      else same.push(resource);
       const versions = this.#listed.get(name);
       if (versions === undefined) this.newcomers.add(resource.name);
       const isHeld = this.#options.trustsVersions && versions?.has(resource.version) === true;
@@ -245,19 +258,22 @@ export class Comparison {
    */
   #removeGone(locators: Locators, found: ReadonlyMap<string, readonly Resource[]>): void {
     const { isWildcard, names } = this.#scope;
-    const gone = new Set<string>();
+    const { maxRemoved = Number.POSITIVE_INFINITY } = this.#options;
     for (const name of this.#listed.keys()) {
       const here = found.get(name) ?? [];
-      const terms = locators.termsAround(name);
-      if (isWildcard && terms.length === 0 && here.length === 0) gone.add(name);
-      for (const term of terms) {
-        const parameters = parseLocated(term)?.parameters ?? noParameters;
-        const isThere = here.some(({ variant }) => variant === undefined || matches(variant.constraints, parameters));
+      if (isWildcard && here.length === 0 && !locators.hasTermsAround(name)) this.#removed.add(name);
+      if (here.some(({ variant }) => variant === undefined)) continue;
+      // The terms of the name itself are answered: with a resource, or as missing.
+      for (const parameters of locators.parametersBeside(name)) {
+        if (here.some(({ variant }) => variant !== undefined && matches(variant.constraints, parameters))) continue;
         const told = locatedTerm(name, parameters);
-        if (!isThere && !names.has(told)) gone.add(told);
+        if (!names.has(told)) this.#removed.add(told);
+        if (this.#removed.size > maxRemoved) {
+          this.#isCutShort = true;
+          return;
+        }
       }
     }
-    for (const told of gone) this.#removed.add(told);
   }
 
   /** The last comparison of a name counts: it may be compared again, and be listed twice. */

@@ -25,6 +25,7 @@ interface SharedResponsesOptions {
   readonly served?: ServedVersions;
   readonly past?: PastVersions;
   readonly namesPerStep?: number | undefined;
+  readonly maxRemoved?: number | undefined;
 }
 
 /** How many names of one client are compared or found before other streams are flushed: 1 to 5 ms. */
@@ -58,6 +59,8 @@ export class SharedResponses {
   readonly ttls: Ttls;
   /** How many names of one client are compared or found in one flush. */
   readonly namesPerStep: number;
+  /** How many removals a comparison finds at most for the parameters that a client uses; undefined: no limit. */
+  readonly maxRemoved: number | undefined;
   readonly #digest: Digest;
   #withTtls: SharedResponses | undefined;
   #revision = 0;
@@ -73,6 +76,7 @@ export class SharedResponses {
       served = new ServedVersions({ listsNews: false }),
       past = new PastVersions(),
       namesPerStep = NAMES_PER_STEP,
+      maxRemoved,
     }: SharedResponsesOptions = {},
   ) {
     this.#digest = digest;
@@ -81,6 +85,7 @@ export class SharedResponses {
     this.served = served;
     this.past = past;
     this.namesPerStep = namesPerStep;
+    this.maxRemoved = maxRemoved;
     this.changes = new SharedChanges(ttls);
     this.selections = new SharedSelections(this.changes, nameSets, ttls);
     this.bodies = new SharedBodies(this.changes, this.selections, nameSets, ttls);
@@ -98,8 +103,15 @@ export class SharedResponses {
   forTtls(type: TypeUrl, ttl: TtlVerdict, view: View): SharedResponses {
     if (ttl !== "told" || !view.knowsTtls(type)) return this;
     if (this.#withTtls === undefined) {
-      const { nameSets, served, past, namesPerStep } = this;
-      this.#withTtls = new SharedResponses(this.#digest, { ttls: "told", nameSets, served, past, namesPerStep });
+      const { nameSets, served, past, namesPerStep, maxRemoved } = this;
+      this.#withTtls = new SharedResponses(this.#digest, {
+        ttls: "told",
+        nameSets,
+        served,
+        past,
+        namesPerStep,
+        maxRemoved,
+      });
       this.#withTtls.advance(this.#revision, this.#systemVersion);
     }
     return this.#withTtls;

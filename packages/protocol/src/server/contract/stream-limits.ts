@@ -7,8 +7,9 @@ import type { Peer } from "../../node/node-mapping.ts";
  */
 export interface StreamLimits {
   /**
-   * Names subscribed to, over all types; one counts for each 256 characters that it has or begins. As many more are kept
-   * for responses that were not accepted.
+   * Names subscribed to, over all types; one counts for each 256 characters that it has or begins, and further
+   * parameters for everything or for a collection count as 1,000. As many more are kept for responses that were not
+   * accepted.
    */
   readonly maxSubscriptionsPerStream?: number | undefined;
   /** Types requested, known and unknown. */

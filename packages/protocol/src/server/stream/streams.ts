@@ -317,8 +317,9 @@ export class Streams {
     const flushed = flushOf(stream);
     if (takeServed !== undefined) effects.push(...takeServed());
     for (const effect of flushed.effects) effects.push(effect);
-    // A silent client exceeds a limit when its responses pile up without ACK.
-    const ended = flushed.effects.length === 0 ? [] : this.#open.endBeyondLimits(stream);
+    // A silent client exceeds a limit when its responses pile up without ACK, and one that listed versions by what is gone.
+    const mayExceed = flushed.effects.length > 0 || this.#open.hasSaid(stream);
+    const ended = mayExceed ? this.#open.endBeyondLimits(stream) : [];
     if (ended.length > 0) {
       effects.push(...ended);
       return;

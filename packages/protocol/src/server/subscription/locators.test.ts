@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { cluster } from "../../../test/support/layers.ts";
+import type { Constraints, Parameters } from "../../resource/constraints.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { locatedTerm, variantKey } from "../../resource/variant-name.ts";
 import { answeredAmong, Locators, replacedAmong } from "./locators.ts";
@@ -10,11 +11,15 @@ const term = fc
   .tuple(fc.constantFrom(...names), fc.constantFrom("1", "2", undefined))
   .map(([name, env]) => locatedTerm(name, new Map(env === undefined ? [] : [["env", env]])));
 
+const shown = (parameters: Parameters): string => JSON.stringify([...parameters]);
+
 /** All that can be asked of them. */
 function answers(locators: Locators): unknown {
   return [
     locators.asksForAll,
-    ...names.map((name) => [[...locators.termsOf(name)].sort(), [...locators.termsAround(name)].sort()]),
+    locators.repeatedBroadly,
+    ...names.map((name) => [...locators.termsOf(name)].sort()),
+    ...names.map((name) => [locators.hasTermsAround(name), [...locators.parametersBeside(name)].map(shown).sort()]),
     ...names.map((name) => locators.asksFor(name)),
   ];
 }
@@ -47,6 +52,52 @@ test("whether a term is subscribed to is found without a look at the other terms
   parse.mockRestore();
   expect(asked).toEqual(terms.map(() => true));
   expect(parsed).toBe(terms.length);
+});
+
+describe("which terms a variant matches is found without a look at the other terms of its name:", () => {
+  const shards = Array.from({ length: 100 }, (_, index) => `${index}`);
+  const terms = shards.map((shard) => locatedTerm("a", new Map([["shard", shard]])));
+  let looks = 0;
+  const ofShard = (value: string): Constraints => ({
+    key: "shard",
+    value,
+    get kind(): "value" {
+      looks++;
+      return "value";
+    },
+  });
+  const variants = (values: readonly string[]): readonly Resource[] =>
+    values.map((value) => {
+      const constraints = ofShard(value);
+      const name = variantKey({ name: "a", constraints });
+      return { ...cluster("a", "1"), name, variant: { name: "a", constraints, onDemand: false } };
+    });
+  const looksFor = (work: () => void): number => {
+    looks = 0;
+    work();
+    return looks;
+  };
+
+  test("whether there is one", () => {
+    const locators = new Locators(terms);
+    const some = variants([...shards, "other"]);
+    let covered: readonly boolean[] = [];
+    const count = looksFor(() => (covered = some.map((one) => locators.covers(one))));
+    expect(covered).toEqual([...shards.map(() => true), false]);
+    expect(count).toBe(some.length);
+    for (const term of terms.slice(1)) locators.delete(term);
+    locators.add(locatedTerm("a", new Map([["shard", "other"]])));
+    expect(some.filter((one) => locators.covers(one))).toEqual([some[0], some.at(-1)]);
+  });
+
+  test("and which are answered", () => {
+    const some = variants(shards.slice(1));
+    let answered: readonly string[] = [];
+    const count = looksFor(() => (answered = answeredAmong(terms, some)));
+    expect(answered).toEqual(terms.slice(1));
+    // The last few are looked at one by one.
+    expect(count).toBeLessThan(2 * some.length);
+  });
 });
 
 describe("B-LOC-04: locators", () => {
@@ -114,13 +165,21 @@ describe("B-LOC-04: locators", () => {
   });
 
   test("list the terms of a name, and those that may match it", () => {
-    const terms = [located("a", "x"), located("a", "y"), located(glob), located("*"), located(member)];
+    const terms = [located("a", "x"), located("a", "y"), located(glob, "g"), located("*"), located(member)];
     const locators = new Locators(terms);
-    const [ax, ay, ofGlob, ofAll, ofMember] = terms;
-    expect([locators.termsOf("a"), locators.termsAround("a"), locators.termsAround(member)]).toEqual([
+    const [ax, ay] = terms;
+    const beside = (name: string): readonly string[] => [...locators.parametersBeside(name)].map(shown);
+    expect([locators.termsOf("a"), beside("a"), beside(member), locators.hasTermsAround("z")]).toEqual([
       [ax, ay],
-      [ax, ay, ofAll],
-      [ofMember, ofGlob, ofAll],
+      ["[]"],
+      ['[["env","g"]]', "[]"],
+      true,
+    ]);
+    locators.delete(located("*"));
+    expect([beside("a"), beside(member), ["a", member, "z"].map((name) => locators.hasTermsAround(name))]).toEqual([
+      [],
+      ['[["env","g"]]'],
+      [true, true, false],
     ]);
     locators.delete(located("a", "z"));
     locators.delete("a");

@@ -1,14 +1,16 @@
-import { matches, type Parameters } from "../../resource/constraints.ts";
+import { always, type Constraints, type Parameters } from "../../resource/constraints.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { globOf, isGlob } from "../../resource/resource-name.ts";
-import { isLocated, type Located, locatedTerm, parseLocated, parseVariantKey } from "../../resource/variant-name.ts";
+import { locatedTerm, parseLocated, parseVariantKey } from "../../resource/variant-name.ts";
 import type { Past } from "../../state/journal.ts";
+import { TermsOfName } from "./terms-of-name.ts";
 
 /** The terms with parameters of a subscription, and which variants of a name they match (B-LOC-04, B-LOC-09). */
 export class Locators {
   /** By name and by glob collection; terms that ask for everything are under `*`. */
-  readonly #byName = new Map<string, Map<string, Located>>();
+  readonly #byName = new Map<string, TermsOfName>();
   #globs = 0;
+  #repeatedBroadly = 0;
 
   constructor(terms: Iterable<string>) {
     for (const term of terms) this.add(term);
@@ -17,10 +19,12 @@ export class Locators {
   add(term: string): void {
     const located = parseLocated(term);
     if (located === undefined) return;
-    const same = this.#byName.get(located.name);
-    if (same?.has(term) === true) return;
-    if (same === undefined) this.#byName.set(located.name, new Map([[term, located]]));
-    else same.set(term, located);
+    const known = this.#byName.get(located.name);
+    if (known?.has(term) === true) return;
+    const same = known ?? new TermsOfName();
+    if (known === undefined) this.#byName.set(located.name, same);
+    else if (isBroad(located.name)) this.#repeatedBroadly++;
+    same.add(term, located.parameters);
     if (isGlob(located.name)) this.#globs++;
   }
 
@@ -29,11 +33,12 @@ export class Locators {
     const same = name === undefined ? undefined : this.#byName.get(name);
     if (name === undefined || same?.delete(term) !== true) return;
     if (same.size === 0) this.#byName.delete(name);
+    else if (isBroad(name)) this.#repeatedBroadly--;
     if (isGlob(name)) this.#globs--;
   }
 
-  get #hasGlobs(): boolean {
-    return this.#globs > 0;
+  get isEmpty(): boolean {
+    return this.#byName.size === 0;
   }
 
   /** Whether a term asks for all resources that match its parameters. */
@@ -41,27 +46,43 @@ export class Locators {
     return this.#byName.has("*");
   }
 
+  /** How many terms ask for everything, or for a collection, for which another term with other parameters asks too. */
+  get repeatedBroadly(): number {
+    return this.#repeatedBroadly;
+  }
+
   /** The terms of a name, with any parameters. */
   termsOf(name: string): readonly string[] {
     return [...(this.#byName.get(name)?.keys() ?? [])];
   }
 
-  /** The terms that may match a name: its own, those of its collection, and those for everything. */
-  termsAround(name: string): readonly string[] {
-    const glob = this.#hasGlobs ? globOf(name) : undefined;
-    const ofGlob = glob === undefined ? [] : this.termsOf(glob);
-    return [...this.termsOf(name), ...ofGlob, ...this.termsOf("*")];
+  /** Whether a term may match a name: one of its own, of its collection, or for everything. */
+  hasTermsAround(name: string): boolean {
+    if (this.#byName.has(name) || this.asksForAll) return true;
+    return this.#collectionsOf(name).some((glob) => this.#byName.has(glob));
+  }
+
+  /** Yields the parameters of the terms that may match a name without being its own: of its collection, for everything. */
+  *parametersBeside(name: string): Iterable<Parameters> {
+    for (const broad of [...this.#collectionsOf(name), "*"]) yield* this.#byName.get(broad)?.parameters ?? [];
   }
 
   /** Whether a resource, or its former state, matches a term. */
   covers(resource: Past): boolean {
     if (resource.isStandIn === true) return false;
     const { name, onDemand, aliases, variant } = resource;
+    const constraints = variant?.constraints ?? always;
+    if (this.#isCovered(variant?.name ?? name, variant?.onDemand ?? onDemand, constraints)) return true;
+    return aliases.some((alias) => this.#byName.get(alias)?.anyMeets(constraints) === true);
+  }
+
+  /** Yields the terms that a resource matches, some perhaps more than once. */
+  *matching({ name, onDemand, aliases, variant, isStandIn }: Past): Iterable<string> {
+    if (isStandIn === true) return;
     const called = variant?.name ?? name;
-    const fits = ({ parameters }: Located): boolean =>
-      variant === undefined || matches(variant.constraints, parameters);
-    if (this.#isCovered(called, variant?.onDemand ?? onDemand, fits)) return true;
-    return aliases.some((alias) => this.#located(alias).some(fits));
+    const names = new Set([called, ...aliases, ...this.#collectionsOf(called)]);
+    if (!(variant?.onDemand ?? onDemand)) names.add("*");
+    for (const one of names) yield* this.#byName.get(one)?.meeting(variant?.constraints ?? always) ?? [];
   }
 
   /**
@@ -72,30 +93,32 @@ export class Locators {
     const located = parseLocated(text);
     if (located !== undefined) {
       const { name, parameters } = located;
-      const glob = this.#hasGlobs ? globOf(name) : undefined;
-      return this.#hasTerm(name, parameters) || this.#hasTerm(glob, parameters) || this.#hasTerm("*", parameters);
+      return [name, ...this.#collectionsOf(name), "*"].some((one) => this.#hasTerm(one, parameters));
     }
     const variant = parseVariantKey(text);
-    const fits = ({ parameters }: { readonly parameters: Parameters }): boolean =>
-      variant === undefined || matches(variant.constraints, parameters);
-    return this.#isCovered(variant?.name ?? text, false, fits);
+    return this.#isCovered(variant?.name ?? text, false, variant?.constraints ?? always);
   }
 
-  #hasTerm(name: string | undefined, parameters: Parameters): boolean {
-    const same = name === undefined ? undefined : this.#byName.get(name);
-    return name !== undefined && same?.has(locatedTerm(name, parameters)) === true;
+  #hasTerm(name: string, parameters: Parameters): boolean {
+    return this.#byName.get(name)?.has(locatedTerm(name, parameters)) === true;
   }
 
-  #isCovered(name: string, onDemand: boolean, fits: (located: Located) => boolean): boolean {
-    if (this.#located(name).some(fits)) return true;
-    if (!onDemand && this.#located("*").some(fits)) return true;
-    const glob = this.#hasGlobs ? globOf(name) : undefined;
-    return glob !== undefined && this.#located(glob).some(fits);
+  /** The collection of a name that terms may ask for, if any. */
+  #collectionsOf(name: string): readonly string[] {
+    const glob = this.#globs > 0 ? globOf(name) : undefined;
+    return glob === undefined ? [] : [glob];
   }
 
-  #located(name: string): readonly Located[] {
-    return [...(this.#byName.get(name)?.values() ?? [])];
+  #isCovered(name: string, onDemand: boolean, constraints: Constraints): boolean {
+    if (this.#byName.get(name)?.anyMeets(constraints) === true) return true;
+    if (!onDemand && this.#byName.get("*")?.anyMeets(constraints) === true) return true;
+    return this.#collectionsOf(name).some((glob) => this.#byName.get(glob)?.anyMeets(constraints) === true);
   }
+}
+
+/** Whether terms of a name may match more than one resource. */
+function isBroad(name: string): boolean {
+  return name === "*" || isGlob(name);
 }
 
 /** Those of the variant keys whose name has another variant among `puts`. */
@@ -113,10 +136,14 @@ export function replacedAmong(keys: Iterable<string>, puts: Iterable<Pick<Resour
 
 /** Those of the keys that are terms with parameters and match a resource of `puts`: the term has a resource again. */
 export function answeredAmong(keys: Iterable<string>, puts: Iterable<Resource>): readonly string[] {
-  const terms = [...keys].filter(isLocated);
-  if (terms.length === 0) return terms;
-  const locators = new Map(terms.map((term) => [term, new Locators([term])]));
-  const answered = new Set<string>();
-  for (const put of puts) for (const [term, one] of locators) if (one.covers(put)) answered.add(term);
-  return [...answered];
+  const left = new Locators(keys);
+  const answered: string[] = [];
+  for (const put of puts) {
+    for (const term of new Set(left.matching(put))) {
+      left.delete(term);
+      answered.push(term);
+    }
+    if (left.isEmpty) break;
+  }
+  return answered;
 }

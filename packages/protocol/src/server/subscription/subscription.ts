@@ -10,6 +10,12 @@ import { type NameList, Names } from "./names.ts";
 /** How many names each use of a set adds to the budget for interning it. */
 const NAMES_COMPARED_PER_USE = 256;
 
+/**
+ * How many names a term with parameters adds that asks for everything, or for a collection, for which another asks too:
+ * each of them is compared with each resource.
+ */
+const NAMES_OF_REPEATED_TERM = 1_000;
+
 /** How a request changed a subscription. */
 export interface SubscriptionChange {
   /** Names subscribed to, newly or again: each needs an answer, whatever its version. Without `*`. */
@@ -186,6 +192,12 @@ export class Subscription {
   /** Whether a name, or the key of a variant, is subscribed to other than by a plain wildcard. */
   isNamed(name: string): boolean {
     return this.locators?.asksFor(name) ?? isNamed(this.#names, name);
+  }
+
+  /** How many names the subscription counts for. */
+  get counted(): number {
+    const repeated = this.locators?.repeatedBroadly ?? 0;
+    return this.#names.counted + repeated * NAMES_OF_REPEATED_TERM;
   }
 
   /** The names as an interned set. Costs as much as there are names. */

@@ -94,13 +94,13 @@ export class DeltaResume {
     const subscription = this.#subscription;
     const initial = this.#initial;
     const trusts = this.#trustsVersions;
-    const { nameSets, namesPerStep, comparisons, currentPairs: shared } = current.shared;
+    const { nameSets, namesPerStep, maxRemoved, comparisons, currentPairs: shared } = current.shared;
     // What is known of a pair is known for a wildcard alone.
     const currentPairs =
       trusts && subscription.isSoleWildcard && initial.numbered !== undefined
         ? shared.of(initial.numbered.numbering, `${type} ${current.view.key}`)
         : undefined;
-    const options = { trustsVersions: trusts, ttls: current.ttls, namesPerStep, currentPairs };
+    const options = { trustsVersions: trusts, ttls: current.ttls, namesPerStep, maxRemoved, currentPairs };
     // Interning replaces the names by equal ones, so the scope is taken afterwards.
     const make = (): Comparison => new Comparison(current.toPosition(), type, subscription.scope, initial, options);
     const set = initial.key === undefined ? undefined : subscription.sharedKey(nameSets);

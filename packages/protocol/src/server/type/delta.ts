@@ -53,6 +53,8 @@ export class DeltaTypeStream implements TypeStream {
   #isOpen = false;
   /** How many names count that were given up and are remembered until the next answer in order. */
   #leftOver = 0;
+  /** How many removals were found before the search was cut short. */
+  #cutShort = 0;
 
   constructor(options: TypeStreamOptions) {
     const { traits, dialect, ttl } = options;
@@ -76,11 +78,11 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   get namesAskedFor(): number {
-    return this.subscription.names.counted;
+    return this.subscription.counted;
   }
 
   get namesKept(): number {
-    return this.deliveries.namesKept + this.#leftOver;
+    return this.deliveries.namesKept + this.#leftOver + this.#cutShort;
   }
 
   get saidBytes(): number {
@@ -301,6 +303,11 @@ export class DeltaTypeStream implements TypeStream {
   #compare(current: CurrentView): readonly PendingResponse[] {
     const found = this.#resume.step(current);
     if (found === undefined) return [];
+    if (found.isCutShort) {
+      // The stream ends: these are more than it may keep.
+      for (const _ of found.removed) this.#cutShort++;
+      return [];
+    }
     if (!this.#hasOwnRemovals && this.#isAsCompared(found))
       return this.#advance(current, this.#answerCompared(found, current));
     const news = this.#noNews();

@@ -64,7 +64,7 @@ export class SotwTypeStream implements TypeStream {
   }
 
   get namesAskedFor(): number {
-    return this.subscription.names.counted + this.#names.namesBeside;
+    return this.subscription.counted + this.#names.namesBeside;
   }
 
   get namesKept(): number {
