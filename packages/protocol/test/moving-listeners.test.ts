@@ -146,6 +146,32 @@ describe.each(["sotw", "delta"] as const)("a Listener that moves on to another r
     talk.change({ puts: [plain("c2"), listenerOn(to(ROUTE, "r1")), route("r1", "c2")] });
     expect(talk.settle().map(({ type }) => type)).toEqual([CLUSTER, ROUTE, LISTENER]);
   });
+
+  test("sends a Listener that comes back to scopes after them and their routes, if the client did not give up scopes yet", () => {
+    const talk = serving();
+    talk.settle(talk.subscribe(1, SCOPE));
+    const scope = resource(SCOPE, "s", "r2", { references: [to(ROUTE, "r2")] });
+    const typesOf = (said: readonly Said[]): readonly string[] => said.map(({ type }) => type);
+    talk.change({ puts: [plain("c2"), listenerOn(to(SCOPE, "*")), scope, route("r2", "c2")] });
+    const steps = [
+      talk.turns(),
+      talk.ack(1, CLUSTER),
+      talk.subscribe(1, ROUTE, ["r2"]),
+      talk.ack(1, ROUTE),
+      talk.ack(1, SCOPE),
+    ];
+    expect(steps.map(typesOf)).toEqual([[CLUSTER, SCOPE], [], [ROUTE], [], [LISTENER]]);
+  });
+
+  test("sends it at once to a client that rejects the scopes", () => {
+    const talk = serving();
+    talk.settle(talk.subscribe(1, SCOPE));
+    const scope = resource(SCOPE, "s", "r2", { references: [to(ROUTE, "r2")] });
+    talk.change({ puts: [plain("c2"), listenerOn(to(SCOPE, "*")), scope, route("r2", "c2")] });
+    talk.turns();
+    talk.ack(1, CLUSTER);
+    expect(talk.nack(1, SCOPE).map(({ type }) => type)).toEqual([LISTENER]);
+  });
 });
 
 test("a client that unsubscribes from scopes before it has their routes is not waited for", () => {

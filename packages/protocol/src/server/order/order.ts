@@ -15,6 +15,7 @@ import { AbsentDependents } from "./absent-dependents.ts";
 import { BlockedDependents } from "./blocked-dependents.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
 import type { ClusterSource } from "./cluster-sources.ts";
+import { waitForKnownScopes } from "./known-scopes.ts";
 import { waitForNewVersions } from "./new-versions.ts";
 import { type OrderedStream, OrderMembers } from "./order-members.ts";
 import { PinnedTargets, type TargetJudge } from "./pinned-targets.ts";
@@ -329,9 +330,11 @@ export class Order {
 
   /** A Listener also waits for what it names. */
   #afterNewVersions(user: TypeStream, waitOf: WaitOf | undefined): WaitOf | undefined {
-    const waitForNew = user.traits.kind === "lds" ? waitForNewVersions(this.#members, this.#isCluster) : undefined;
-    if (waitForNew === undefined) return waitOf;
-    return (pending) => waitOf?.(pending) ?? waitForNew(pending.resource);
+    if (user.traits.kind !== "lds") return waitOf;
+    const waitForNew = waitForNewVersions(this.#members, this.#isCluster);
+    const waitForScopes = waitForKnownScopes(this.#members, this.#isCluster);
+    if (waitForNew === undefined && waitForScopes === undefined) return waitOf;
+    return (pending) => waitOf?.(pending) ?? waitForNew?.(pending.resource) ?? waitForScopes?.(pending.resource);
   }
 
   /** A reconnected client may hold less than it lists, and subscribes to Clusters only once none of them warms. */
