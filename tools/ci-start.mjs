@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseMarkdown } from "./docs/markdown.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const START_WITHIN_MS = 90_000;
+const START_WITHIN_MS = 240_000;
 const ANSWER_WITHIN_MS = 20_000;
 const STOP_WITHIN_MS = 15_000;
 

@@ -61,9 +61,9 @@ export interface Limits {
   readonly maxRequestsPerSecondPerIdentity: number;
   /**
    * Names that one stream may subscribe to or list as hints, over all types; one counts for each 256 characters that it
-   * has or begins. As many more may be kept for responses that the client has not accepted: names that it gave up
-   * meanwhile, names without a resource, and removals that it rejected. Above either the stream ends with
-   * RESOURCE_EXHAUSTED.
+   * has or begins, and each further term with parameters for everything, or for one collection, counts as 1,000. As many
+   * more may be kept for responses that the client has not accepted: names that it gave up meanwhile, names without a
+   * resource, and removals that it rejected. Above either the stream ends with RESOURCE_EXHAUSTED.
    * @default 250_000
    */
   readonly maxSubscriptionsPerStream: number;

@@ -13,11 +13,12 @@ export interface KnownClient {
 export const knownClients: readonly KnownClient[] = [
   {
     // Envoy 1.39 (client-behaviours 0.1): a listener waits for ever on `removed_resources` of its route (C3), a removed
-    // ECDS filter fails live traffic (C3), also that of a Listener that drains, whose filters it gives up last, an unknown virtual host is a Resource without a body (H3), and it settles
-    // CDS responses on ADS only when nothing is warming, sometimes with the wrong nonce (A16). It takes responses of
-    // any size and treats the first one of a type as complete, so only types that it awaits by name may be split (D9).
-    // It ignores `resource_errors` (B1, D7). It advertises no TTL support but honours TTLs (E1); an expired resource
-    // crashes it on State of the World ADS, except for three kinds, and an expired ECDS filter fails traffic (E6).
+    // ECDS filter fails live traffic, also that of a Listener that drains (C3), an unknown virtual host is a Resource
+    // without a body (H3), and it settles CDS responses on ADS only when nothing is warming, sometimes with the wrong nonce
+    // (A16). It takes responses of any size and treats the first one of a type as complete, so only types that it awaits
+    // by name may be split (D9). It ignores `resource_errors` (B1, D7). It advertises no TTL support but honours TTLs (E1);
+    // an expired resource crashes it on State of the World ADS, except for three kinds, and an expired ECDS filter fails
+    // traffic (E6).
     name: "Envoy",
     isNamed: (name) => name === "envoy",
     overrides: {

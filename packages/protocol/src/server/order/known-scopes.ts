@@ -1,6 +1,7 @@
 import type { Resource } from "../../resource/resource.ts";
 import { WILDCARD } from "../../resource/resource-name.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
+import type { CurrentView } from "../cache/current-view.ts";
 import type { Wait } from "../contract/wait.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { OrderedStream, OrderMembers } from "./order-members.ts";
@@ -8,8 +9,8 @@ import type { OrderedStream, OrderMembers } from "./order-members.ts";
 type Member = readonly [TypeStream, OrderedStream];
 
 /**
- * The test for what a Listener waits for that uses scopes, if the client asks for scopes already and has none; undefined if
- * none has to wait. An Envoy goes on asking for them as long as a Listener drains that used some, and a Listener that comes
+ * The test for what a Listener waits for that uses scopes, if the client asks for scopes already; undefined if none has
+ * to wait. An Envoy goes on asking for them as long as a Listener drains that used some, and a Listener that comes
  * back meanwhile does not warm: it would answer 404 until its scopes and their routes are there. So they go first.
  */
 export function waitForKnownScopes(
@@ -34,7 +35,7 @@ export function waitForKnownScopes(
   };
 }
 
-/** Whether a client that has no scopes yet is to have some, or has not accepted them, or lacks routes that they name. */
+/** Whether a client that has no scopes is to have some, did not accept the newest, or lacks routes of them that it asks for. */
 function lacksScopes([scopes, stream]: Member, members: readonly Member[]): boolean {
   const { position, subscription, deliveries, pendingRemovals, traits } = scopes;
   const { view } = stream.current;
@@ -54,8 +55,14 @@ function lacksScopes([scopes, stream]: Member, members: readonly Member[]): bool
         ({ type, name }) =>
           type === routes.traits.type &&
           routes.subscription.isNamed(name) &&
-          (isUnanswered || !routes.isSent(name, current)),
+          (isUnanswered || isMissing(routes, name, current)),
       ),
     );
   });
+}
+
+/** Whether the client was not sent a route that it asks for; while a newer one is held back, it goes on with the former. */
+function isMissing(routes: TypeStream, name: string, current: CurrentView): boolean {
+  const held = routes.sentState.heldBack.resources.get(name);
+  return held === undefined ? !routes.isSent(name, current) : held.replaces === undefined;
 }
