@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { describeWith, root } from "./support/peers.ts";
+import { describeWith, peerCommand, root } from "./support/peers.ts";
 
 const xds = join(root, "packages/cli/bin/xds.js");
 const offerInZsh = fileURLToPath(new URL("support/offer.zsh", import.meta.url));
@@ -41,6 +41,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
+function commandOf(shell: "zsh" | "fish"): string {
+  return peerCommand(shell)?.[0] ?? shell;
+}
+
 /** Words, sorted; the `/` after a directory is left out, which not all shells write. */
 function wordsOf(text: string): readonly string[] {
   const words = text.split("\n").filter((word) => word !== "");
@@ -52,7 +56,7 @@ describeWith("zsh", "zsh", () => {
     const [words, complaints] = ["words", "complaints"].map((name) => join(directory, name)) as [string, string];
     for (const file of [words, complaints]) rmSync(file, { force: true });
     const cwd = join(directory, "files");
-    execFileSync("zsh", ["-f", offerInZsh, line, join(directory, "xds.zsh"), words, complaints], { cwd });
+    execFileSync(commandOf("zsh"), ["-f", offerInZsh, line, join(directory, "xds.zsh"), words, complaints], { cwd });
     expect([existsSync(words) ? wordsOf(readFileSync(words, "utf8")) : [], readFileSync(complaints, "utf8")]).toEqual([
       expected,
       "",
@@ -64,7 +68,9 @@ describeWith("fish", "fish", () => {
   test.each(offers)("offers after %j: %j", (line, expected) => {
     const script = 'source $argv[1]; complete -C "$argv[2]"';
     const cwd = join(directory, "files");
-    const text = execFileSync("fish", ["--no-config", "-c", script, join(directory, "xds.fish"), line], { cwd });
+    const text = execFileSync(commandOf("fish"), ["--no-config", "-c", script, join(directory, "xds.fish"), line], {
+      cwd,
+    });
     expect(wordsOf(text.toString().replace(/\t.*$/gm, ""))).toEqual(expected);
   });
 });
