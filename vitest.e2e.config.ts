@@ -2,10 +2,11 @@ import { defineConfig } from "vitest/config";
 import unit, { shared as packages } from "./vitest.config.ts";
 import { longestFirst } from "./vitest.sequencer.ts";
 
-/** Scenarios that measure, or take all of a machine: each has it to itself. */
-const alone = ["*-fleet", "client-beside-others", "console-live", "hostile-clients", "large-state", "browser"].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
+/** Scenarios that measure, count what a moment costs, or take all of a machine: each has it to itself. */
+const alone = [
+  ...["*-fleet", "client-beside-others", "console-live", "envoy-no-loss-listeners", "hostile-clients"],
+  ...["large-state", "browser"],
+].map((name) => `test/e2e/${name}.test.ts`);
 
 const shared = {
   globalSetup: ["test/e2e/support/global-setup.ts", "vitest.global-setup.ts"],
