@@ -50,14 +50,13 @@ function lacksScopes([scopes, stream]: Member, members: readonly Member[]): bool
     if (routes.traits.kind !== "rds") return false;
     const isUnanswered = !isAggregated && routes.deliveries.unanswered > 0;
     if (!isUnanswered && !routes.hasNews(view)) return false;
-    return [...view.members(traits.type)].some(({ references }) =>
-      references.some(
-        ({ type, name }) =>
-          type === routes.traits.type &&
-          routes.subscription.isNamed(name) &&
-          (isUnanswered || isMissing(routes, name, current)),
-      ),
-    );
+    for (const { references } of view.members(traits.type)) {
+      for (const { type, name } of references) {
+        if (type !== routes.traits.type || !routes.subscription.isNamed(name)) continue;
+        if (isUnanswered || isMissing(routes, name, current)) return true;
+      }
+    }
+    return false;
   });
 }
 
