@@ -11,8 +11,8 @@ const alone = [
 const shared = {
   globalSetup: ["test/e2e/support/global-setup.ts", "vitest.global-setup.ts"],
   env: packages.env,
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
 };
 
 /** Real clients against `xds serve`: real processes and ports. `XDS_E2E=full` is the long form. */

@@ -185,13 +185,11 @@ async function vitest(name, [program, ...args], filters = []) {
   // Without a failed test, a bad exit code says that something else is wrong.
   if (first.isLate || files.length === 0 || files.length > MOST_AGAIN) return first;
   console.log(`\n${files.length} failed: once more, to tell an unstable test from a broken one\n`);
-  const second = await run(`${name}-again`, files);
-  const isAgain = ({ file, test }) =>
-    second.counted.failures.some(
-      (again) => again.file === file && (again.test === test || again.test === "(the file)"),
-    );
   // A file that could not be loaded has no number of tests in the first run.
-  if (second.code !== 0 || failures.some((one) => isAgain(one) || one.test === "(the file)")) return first;
+  if (failures.some(({ test }) => test === "(the file)")) return first;
+  for (const [index, file] of files.entries()) {
+    if ((await run(`${name}-again-${index + 1}`, [file])).code !== 0) return first;
+  }
   const { passed, ...counted } = first.counted;
   return {
     ...first,
