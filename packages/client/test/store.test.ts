@@ -325,6 +325,19 @@ describe("a source that nobody asked for any more", () => {
   });
 });
 
+test("a store that is closed writes no more, whatever is asked of it", async () => {
+  const DAY_MS = 24 * 60 * 60 * 1_000;
+  await keep({ one: [cluster("a")] }, { now: () => 0 });
+  const closed = store({ now: () => 2 * DAY_MS, delayMs: 0 });
+  await closed.load();
+  await closed.close();
+  expect(closed.restore("one")?.map(plain)).toEqual([plain(cluster("a"))]);
+  await closed.flush();
+  const content = await readStore(path, Number.POSITIVE_INFINITY);
+  expect(content).toMatchObject({ sources: [{ id: "one", usedAtMs: 0 }] });
+  expect(readdirSync(join(directory, "kept"))).toEqual(["resources"]);
+});
+
 describe("one writes at a time", () => {
   test("in a process", async () => {
     const first = store();

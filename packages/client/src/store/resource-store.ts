@@ -68,7 +68,7 @@ export interface ResourceStore {
   save(source: string, snapshot: ResourceSnapshot): void;
   /** Resolves when everything is written, or cannot be. */
   flush(): Promise<void>;
-  /** Flushes, and releases the file for other writers. */
+  /** Flushes, and releases the file for other writers. Nothing is written from then on. */
   close(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ class FileStore implements ResourceStore {
   #isDirty = false;
   /** The last write failed. */
   #isUnwritten = false;
-  #isClosed = false;
+  #closing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
 
@@ -130,6 +130,7 @@ class FileStore implements ResourceStore {
   restore(source: string): readonly KeptResource[] | undefined {
     const kept = this.#sources.get(source);
     if (kept === undefined) return undefined;
+    if (this.#closing !== undefined) return [...kept.snapshot()];
     this.#sources.set(source, { ...kept, usedAtMs: "now" });
     // An unchanged source in use is written from time to time to record that it is used.
     if (kept.usedAtMs !== "now" && this.#now() - kept.usedAtMs > DAY_MS) this.#touch();
@@ -137,25 +138,33 @@ class FileStore implements ResourceStore {
   }
 
   save(source: string, snapshot: ResourceSnapshot): void {
-    if (this.#isClosed) return;
+    if (this.#closing !== undefined) return;
     this.#sources.set(source, { savedAtMs: this.#now(), usedAtMs: "now", snapshot });
     this.#touch();
   }
 
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
+    return this.#closing ?? this.#writeAll();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#writeLast();
+    return this.#closing;
+  }
+
+  async #writeLast(): Promise<void> {
+    await this.#writeAll();
+    clearTimeout(this.#timer);
+    this.#lock?.release();
+    this.#lock = undefined;
+  }
+
+  async #writeAll(): Promise<void> {
     this.#isDirty ||= this.#isUnwritten;
     while (this.#isDirty || this.#writing !== undefined) {
       this.#startWriting();
       await this.#writing;
     }
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.flush();
-    clearTimeout(this.#timer);
-    this.#lock?.release();
-    this.#lock = undefined;
   }
 
   #touch(): void {
