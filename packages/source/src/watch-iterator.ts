@@ -13,10 +13,20 @@ export function untilReturn(
   if (signal.aborted) end();
   else signal.addEventListener("abort", end, { once: true });
   const loads = watch(ending.signal);
+  const letGo = (): void => signal.removeEventListener("abort", end);
   return {
-    next: () => loads.next(),
+    async next() {
+      try {
+        const result = await loads.next();
+        if (result.done === true) letGo();
+        return result;
+      } catch (cause) {
+        letGo();
+        throw cause;
+      }
+    },
     return: () => {
-      signal.removeEventListener("abort", end);
+      letGo();
       ending.abort();
       return loads.return(undefined);
     },
