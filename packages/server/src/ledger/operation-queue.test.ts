@@ -96,3 +96,18 @@ test("a look does not wait for a pause", async () => {
   await world.queue.settled();
   expect(world.log).toEqual(["take a", "look", "pause 8", "take b"]);
 });
+
+test("a group that cannot be taken fails, and the next one is taken", async () => {
+  const faults = [new Error("disk on fire")];
+  const queue = new OperationQueue((operations) => {
+    const fault = faults.pop();
+    if (fault !== undefined) return Promise.reject(fault);
+    for (const { settle } of operations) settle({ kind: "unchanged", number: 0, revision: 0 });
+    return Promise.resolve();
+  });
+  const both = [queue.add(() => unchanged), queue.add(() => unchanged)];
+  expect((await Promise.allSettled(both)).map((one) => one.status === "rejected" && String(one.reason))).toEqual([
+    ...["Error: disk on fire", "Error: disk on fire"],
+  ]);
+  expect(await queue.add(() => unchanged)).toEqual({ kind: "unchanged", number: 0, revision: 0 });
+});

@@ -51,7 +51,7 @@ export class OperationQueue {
   /** Whether any came before the first of the group was answered; undefined: none is answered yet. */
   #cameMeanwhile: boolean | undefined;
 
-  /** `take`: takes a group; must not throw. */
+  /** `take`: takes a group, and answers each of it; those that are not answered when it throws fail. */
   constructor(take: (operations: readonly Operation[]) => Promise<void>, clock: QueueClock = systemClock) {
     this.#take = take;
     this.#clock = clock;
@@ -105,7 +105,11 @@ export class OperationQueue {
   async #timed(operations: readonly Operation[]): Promise<number> {
     const startedAt = this.#clock.now();
     this.#cameMeanwhile = undefined;
-    await this.#take(operations);
+    try {
+      await this.#take(operations);
+    } catch (cause) {
+      for (const { fail } of operations) fail(cause);
+    }
     return this.#clock.now() - startedAt;
   }
 

@@ -107,11 +107,10 @@ export class OperationRecorder {
   }
 
   /** Appends the records; returns why they are not, and then the state is again what the store has. */
-  async #append({ records, bodies, lease }: PlannedGroup): Promise<Unrecorded | undefined> {
+  async #append(group: PlannedGroup): Promise<Unrecorded | undefined> {
     const { store, status, reader, publications, compactor, slices, onProblem } = this.#options;
-    const texts: string[] = [];
-    for (const record of records) texts.push(await stringify(record, slices));
-    const appended = await store.append(reader.head, { records: texts, bodies, lease });
+    const { records } = group;
+    const appended = await this.#offer(group);
     if (appended.kind === "appended") {
       reader.appended(appended.head);
       for (const record of records) compactor.count(record);
@@ -128,6 +127,19 @@ export class OperationRecorder {
     reader.notAppended();
     if (kind === "failed") await status.read();
     return unrecorded;
+  }
+
+  /** A store that rejects may have appended or not: what it has is read again, as if it had been away. */
+  async #offer({ records, bodies, lease }: PlannedGroup): Promise<AppendResult> {
+    const { store, reader, slices } = this.#options;
+    try {
+      const texts: string[] = [];
+      for (const record of records) texts.push(await stringify(record, slices));
+      return await store.append(reader.head, { records: texts, bodies, lease });
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      return { kind: "unavailable", reason: `the store of the ledger failed: ${why}` };
+    }
   }
 }
 

@@ -18,6 +18,8 @@ import type { Appended, LedgerHead, LedgerStore } from "./store.ts";
 class GatedStore extends MemoryLedgerStore {
   readonly sizes: number[] = [];
   refusal: string | undefined;
+  /** Appends reject, before or after they took effect. */
+  rejects: "before" | "after" | undefined;
   isUnreadable = false;
 
   override snapshot(): ReturnType<LedgerStore["snapshot"]> {
@@ -28,9 +30,41 @@ class GatedStore extends MemoryLedgerStore {
     this.sizes.push(appended.records.length);
     await new Promise((resolve) => setImmediate(resolve));
     if (this.refusal !== undefined) return { kind: "unavailable", reason: this.refusal };
-    return await super.append(expected, appended);
+    if (this.rejects === "before") throw new Error("input/output error");
+    const result = await super.append(expected, appended);
+    if (this.rejects === "after") throw new Error("input/output error");
+    return result;
   }
 }
+
+describe("a store whose append rejects", () => {
+  const publish = (publisher: Publisher, name: string) =>
+    publisher.publish({ changes: [{ layer: "base", puts: [cluster(name)] }], origin });
+  const refused = { kind: "refused", reason: "the store of the ledger failed: input/output error" };
+
+  test("refuses the change, says so, and takes the next one upon what it has", async () => {
+    const store = new GatedStore();
+    const { publisher, inForce, problems } = await start(store);
+    store.rejects = "before";
+    expect(await publish(publisher, "a")).toEqual(refused);
+    store.rejects = undefined;
+    expect(await publish(publisher, "b")).toEqual({ kind: "applied", number: 1, revision: 1 });
+    expect(inForce).toEqual(["+base b="]);
+    expect(problems).toEqual([refused.reason]);
+  });
+
+  test("puts in force what it recorded nevertheless", async () => {
+    const store = new GatedStore();
+    const { publisher, inForce, problems } = await start(store);
+    store.rejects = "after";
+    expect(await publish(publisher, "a")).toEqual(refused);
+    store.rejects = undefined;
+    expect(await publish(publisher, "a")).toEqual({ kind: "unchanged", number: 1, revision: 1 });
+    expect(await publish(publisher, "b")).toEqual({ kind: "applied", number: 2, revision: 2 });
+    expect(inForce).toEqual(["+base a=", "+base b="]);
+    expect(problems).toEqual([refused.reason]);
+  });
+});
 
 describe("a publication of all layers", () => {
   test("is recorded and put in force by what differs", async () => {

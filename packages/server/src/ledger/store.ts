@@ -107,6 +107,7 @@ export interface LedgerStore {
   read(after: number): AsyncIterable<StoredRecord>;
   /** Undefined: the store does not have it (any more). */
   body(digest: string): Promise<Uint8Array | undefined>;
+  /** Does not reject: what keeps a store from appending is a result. If it does, the server reads again what it has. */
   append(expected: LedgerHead, appended: Appended): Promise<AppendResult>;
   /**
    * Replaces the records up to the snapshot by it. Of these records only those with a number in `keep.records` stay;
