@@ -1,4 +1,4 @@
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { type Channel, ipcChannel } from "./channel.ts";
 import type { ToPrimary, ToWorker } from "./messages.ts";
 
@@ -13,9 +13,15 @@ export interface WorkerProcess {
   release(): void;
 }
 
-/** Starts a worker process. Its output goes where that of this process goes. */
+/** Starts a worker process. Its output goes where that of this process goes. Never throws. */
 export function forkWorker(entry: string): WorkerProcess {
-  const child = fork(entry, [], { serialization: "advanced", stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  let child: ChildProcess;
+  try {
+    child = fork(entry, [], { serialization: "advanced", stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  } catch (cause) {
+    // Node reports want of files or processes by an event, but throws other errors, such as want of memory.
+    return neverStarted(cause instanceof Error ? cause.message : String(cause));
+  }
   // Without it, errors would be thrown. That the process ended, or never began, `onEnded` tells.
   child.on("error", () => undefined);
   return {
@@ -26,9 +32,22 @@ export function forkWorker(entry: string): WorkerProcess {
       if (child.pid === undefined) child.once("error", ({ message }) => ended(message));
       else child.once("exit", (code, signal) => ended(signal ?? `exit code ${code ?? "unknown"}`));
     },
-    kill: () => void child.kill("SIGKILL"),
+    kill() {
+      // Without a pid, Node 20 would kill the process group of this process.
+      if (child.pid !== undefined) child.kill("SIGKILL");
+    },
     release() {
       if (child.connected) child.disconnect();
     },
+  };
+}
+
+function neverStarted(why: string): WorkerProcess {
+  return {
+    pid: undefined,
+    channel: ipcChannel<ToWorker, ToPrimary>({ connected: false, on: () => undefined }),
+    onEnded: (ended) => queueMicrotask(() => ended(why)),
+    kill: () => undefined,
+    release: () => undefined,
   };
 }
