@@ -23,6 +23,8 @@ export interface EnvoySettings {
   readonly staticClusters?: readonly object[];
   /** Merged into the ApiConfigSource of ADS. */
   readonly ads?: object;
+  /** When a former listener closes its connections, also those that wait for a response. @default 1 */
+  readonly drainSeconds?: number;
 }
 
 /** A running Envoy with its admin interface. */
@@ -46,11 +48,12 @@ export type Stats = (name: string) => number;
 /** Starts Envoy with one worker. Await `ready`, which rejects if the start fails. */
 export async function startEnvoy(settings: EnvoySettings): Promise<Envoy> {
   const adminPort = await freePort();
-  return startEnvoyFrom(JSON.stringify({ ...envoyBootstrap(settings, adminPort), ...settings.bootstrap }), adminPort);
+  const bootstrap = { ...envoyBootstrap(settings, adminPort), ...settings.bootstrap };
+  return startEnvoyFrom(JSON.stringify(bootstrap), adminPort, settings.drainSeconds);
 }
 
 /** Starts Envoy with a literal bootstrap, JSON or YAML, whose admin interface uses this port. */
-export async function startEnvoyFrom(text: string, adminPort: number): Promise<Envoy> {
+export async function startEnvoyFrom(text: string, adminPort: number, drainSeconds = 1): Promise<Envoy> {
   const command = envoyCommand();
   const directory = mkdtempSync(join(tmpdir(), "xds-e2e-envoy-"));
   const bootstrap = join(directory, "bootstrap.yaml");
@@ -60,7 +63,8 @@ export async function startEnvoyFrom(text: string, adminPort: number): Promise<E
     ...command,
     ...["-c", bootstrap, "--disable-hot-restart", "--concurrency", "1"],
     ...["-l", "warning", "--component-log-level", "config:info,upstream:info"],
-    ...["--drain-time-s", "1", "--parent-shutdown-time-s", "2", "--file-flush-interval-msec", "50"],
+    ...["--drain-time-s", `${drainSeconds}`, "--parent-shutdown-time-s", `${drainSeconds + 1}`],
+    ...["--file-flush-interval-msec", "50"],
   ]);
   const get = async (path: string): Promise<string> => {
     const response = await fetch(`http://127.0.0.1:${adminPort}${path}`);

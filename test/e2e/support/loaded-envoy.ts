@@ -1,5 +1,5 @@
 import { createAccessLog, lossesIn } from "./access-log.ts";
-import { type Envoy, startEnvoy } from "./envoy.ts";
+import { type Envoy, type EnvoySettings, startEnvoy } from "./envoy.ts";
 import { type Backend, startHttpBackend } from "./http-backend.ts";
 import { type HttpLoad, httpGet, startHttpLoad } from "./http-load.ts";
 import { LONG_PATH, type LongResponse, openLongResponse } from "./long-response.ts";
@@ -51,6 +51,7 @@ export async function startLoadedEnvoy(
   mode: Mode,
   flags: readonly string[] = [],
   files: Readonly<Record<string, readonly object[]>> = {},
+  settings: Pick<EnvoySettings, "drainSeconds"> = {},
 ): Promise<LoadedEnvoy> {
   const blue = stack.use(await startHttpBackend("blue"));
   const green = stack.use(await startHttpBackend("green"));
@@ -67,7 +68,7 @@ export async function startLoadedEnvoy(
     }),
   );
   const server = stack.use(await startXdsServer({ site, flags }));
-  const envoy = stack.use(await startEnvoy({ mode, xdsPort: server.port }));
+  const envoy = stack.use(await startEnvoy({ mode, xdsPort: server.port, ...settings }));
   await envoy.ready(5_000);
   const load = stack.use(startHttpLoad({ port, keptPerSecond: 200, newPerSecond: 100 }));
   await load.answeredBy(blue.name, 5_000);

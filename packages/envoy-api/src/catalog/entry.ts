@@ -33,6 +33,8 @@ export interface CatalogEntry {
   readonly placeholder: ((name: string) => Uint8Array) | undefined;
   /** Whether a client goes on warming an encoded resource, equal in v2, when it has all that it refers to. */
   readonly warmsOn: ((bytes: Uint8Array) => boolean) | undefined;
+  /** The addresses that an encoded resource binds, equal in v2, of which a client has each only once. */
+  readonly addressesIn: ((bytes: Uint8Array) => readonly string[]) | undefined;
   /** The local name of the field that holds the name, if a single field does. */
   readonly nameField: string | undefined;
   /**
@@ -87,6 +89,7 @@ export interface EntryDefinition<M extends Message> {
   readonly discovery?: DiscoveryService;
   readonly placeholder?: (name: string) => Uint8Array;
   readonly warmsOn?: (bytes: Uint8Array) => boolean;
+  readonly addressesIn?: (bytes: Uint8Array) => readonly string[];
   readonly nameField?: keyof M & string;
   /** Set if the name is not simply that of a field. */
   readonly nameIn?: (content: M) => string | undefined;
@@ -112,6 +115,7 @@ export function defineEntry<M extends Message>(definition: EntryDefinition<M>): 
     discovery: definition.discovery,
     placeholder: definition.placeholder,
     warmsOn: definition.warmsOn,
+    addressesIn: definition.addressesIn,
     nameField,
     nameIn: nameIn && ((content) => nameIn(content as M)),
     namingHint: definition.namingHint ?? 'give it a "name"',
@@ -130,7 +134,7 @@ function nameInField<M extends Message>(field: keyof M): (content: M) => string 
 
 /** Returns the traits of an entry's type or of its v2 twin. `twin` is the other one of the two. */
 export function traitsFrom(
-  { kind, isFullState, placeholder, warmsOn, terms }: CatalogEntry,
+  { kind, isFullState, placeholder, warmsOn, addressesIn, terms }: CatalogEntry,
   {
     type,
     owes,
@@ -146,6 +150,7 @@ export function traitsFrom(
     ...(twin !== undefined && { twin }),
     ...(placeholder !== undefined && { placeholder }),
     ...(warmsOn !== undefined && { warmsOn }),
+    ...(addressesIn !== undefined && { addressesIn }),
     ...(terms !== undefined && { terms }),
     ...(owner !== undefined && { owner }),
   };

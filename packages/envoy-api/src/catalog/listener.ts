@@ -1,6 +1,7 @@
 import type { FilterChain } from "../../gen/types/envoy/config/listener/v3/listener_components_pb.d.ts";
 import type { Listener } from "../../gen/types/envoy/config/listener/v3/listener_pb.d.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
+import { addressesIn } from "./listener-addresses.ts";
 
 const HTTP = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3";
 /** What clients take in an `api_listener`; the second is for Envoy Mobile. */
@@ -19,6 +20,7 @@ export const listener: CatalogEntry = defineEntry<Listener>({
     rest: "listeners",
   },
   nameField: "name",
+  addressesIn,
   check: checkListener,
 });
 

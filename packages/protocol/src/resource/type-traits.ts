@@ -25,6 +25,11 @@ export interface TypeTraits {
    * health check.
    */
   readonly warmsOn?: (bytes: Uint8Array) => boolean;
+  /**
+   * The addresses that a resource binds: a client rejects a resource that binds one that another resource of the type
+   * has.
+   */
+  readonly addressesIn?: (bytes: Uint8Array) => readonly string[];
   /** How its resources match terms besides their names and aliases (S-VHD-03). */
   readonly terms?: TermRules;
   /** The type of the resources that collections of `terms` belong to. */

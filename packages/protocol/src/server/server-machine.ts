@@ -72,6 +72,7 @@ export class ServerMachine {
     const rules: TableRules = {
       keepsBodies: (type) => listsDeleted(traits(type)?.kind),
       terms: (type) => traits(type)?.terms,
+      addressesIn: (type) => traits(type)?.addressesIn,
     };
     this.#layers = new LayerSet(rules, {
       lines: options.maxJournalLines ?? DEFAULT_MAX_JOURNAL_LINES,

@@ -17,7 +17,10 @@ export type Past = Pick<
   | "error"
   | "variant"
   | "isStandIn"
->;
+> & {
+  /** The addresses that it bound, if the type has any; not set on what still has its bytes. */
+  readonly addresses?: readonly string[];
+};
 
 /** Whether a name had a resource, and has one now that references something else. */
 export function isRetargeted(then: Past | undefined, now: Past | undefined): boolean {

@@ -1,6 +1,7 @@
 import { canonicalConstraints } from "../resource/constraints.ts";
 import { canonicalName } from "../resource/resource-name.ts";
 import type { TermRules } from "../resource/term-rules.ts";
+import type { TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { variantKey } from "../resource/variant-name.ts";
 import { Table } from "./table.ts";
@@ -12,6 +13,8 @@ export interface TableRules {
   /** Whether the journal keeps whole resources. */
   readonly keepsBodies: (type: TypeUrl) => boolean;
   readonly terms?: (type: TypeUrl) => TermRules | undefined;
+  /** Reads the addresses of a resource. */
+  readonly addressesIn?: (type: TypeUrl) => TypeTraits["addressesIn"];
 }
 
 /** A layer, as a view shows it. */
@@ -64,6 +67,7 @@ export class Layer implements VisibleLayer {
   newTable(type: TypeUrl): Table {
     return new Table(this.#rules.keepsBodies(type), {
       terms: this.#rules.terms?.(type),
+      addressesIn: this.#rules.addressesIn?.(type),
       noteTimed: (name) => this.timedNames.add(type, name),
     });
   }

@@ -1,9 +1,11 @@
 import type { Segment } from "../message/body.ts";
+import { addressesOf } from "../resource/addresses.ts";
 import type { Resource } from "../resource/resource.ts";
 import { noneFits, withoutError } from "../resource/resource-error.ts";
 import { isPrefixGlob, isWithin } from "../resource/resource-name.ts";
 import type { TermRules } from "../resource/term-rules.ts";
 import { hasSameContent, isSame, type Ttls } from "../resource/ttl.ts";
+import type { TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { addSums, subtractSums } from "../resource/version.ts";
 import { Collections } from "./collections.ts";
@@ -31,6 +33,8 @@ export type TableEdit = { readonly put: Resource } | { readonly delete: string }
 /** Table options. */
 export interface TableOptions {
   readonly terms?: TermRules | undefined;
+  /** Reads the addresses of a resource; undefined: the type has none. */
+  readonly addressesIn?: TypeTraits["addressesIn"];
   /** Called with the name of each resource that has a TTL. */
   readonly noteTimed?: (name: string) => void;
 }
@@ -400,7 +404,7 @@ export class Table {
     // A client that holds the resource for its TTL needs heartbeats until it gets the replacement.
     if (before !== undefined && (this.#keepsBodies || before.ttlMs !== undefined))
       this.#journal.append(revision, name, before, before.bytes.length);
-    else this.#journal.append(revision, name, before && slim(before), 0);
+    else this.#journal.append(revision, name, before && slim(before, this.#options), 0);
     this.#dropWhole();
     if (this.#changes.size > 0) this.#changes = new Map();
     this.#changedNames = undefined;
@@ -439,7 +443,7 @@ export class Table {
   }
 }
 
-function slim(resource: Resource): Past {
+function slim(resource: Resource, { addressesIn }: TableOptions): Past {
   const { name, version, content, sum, aliases, onDemand, references, ttlMs, error, variant, isStandIn } = resource;
   return {
     ...{ name, version, sum, aliases, onDemand, references, ttlMs },
@@ -447,6 +451,7 @@ function slim(resource: Resource): Past {
     ...(error !== undefined && { error }),
     ...(variant !== undefined && { variant }),
     ...(isStandIn !== undefined && { isStandIn }),
+    ...(addressesIn !== undefined && { addresses: addressesOf(resource, { addressesIn }) }),
   };
 }
 

@@ -32,8 +32,13 @@ export const EXTENSION: TypeUrl = formatTypeUrl("envoy.config.core.v3.TypedExten
 export const SECRET: TypeUrl = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
 export const UNKNOWN: TypeUrl = formatTypeUrl("acme.Unheard");
 
+/** The words of a label that begin with `:`. */
+function addressesInLabel(bytes: Uint8Array): readonly string[] {
+  return new TextDecoder().decode(bytes).match(/:\w+/g) ?? [];
+}
+
 const described: readonly TypeTraits[] = [
-  { type: LISTENER, kind: "lds", isFullState: true, owes: [] },
+  { type: LISTENER, kind: "lds", isFullState: true, owes: [], addressesIn: addressesInLabel },
   { type: ROUTE, kind: "rds", isFullState: false, owes: [] },
   { type: CLUSTER, kind: "cds", isFullState: true, owes: [ENDPOINTS] },
   { type: ENDPOINTS, kind: "eds", isFullState: false, owes: [] },

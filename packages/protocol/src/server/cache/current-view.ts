@@ -88,6 +88,11 @@ export class CurrentView {
     return this.shared.changes.regrouped(from, this.view, type);
   }
 
+  /** The names that take over an address which another one gave up since a position, in the order to send them. */
+  takersSince(from: Position, traits: TypeTraits): readonly string[] {
+    return this.shared.changes.takers(from, this.view, traits);
+  }
+
   /** What changed since a position, by every term that a change may match. */
   changesByTerm(from: Position, type: TypeUrl): ReadonlyMap<string, readonly Change[]> {
     return this.shared.changes.byTerm(from, this.view, type);
@@ -182,6 +187,11 @@ export class CurrentView {
   /** A body of just this segment. */
   ownBody(variant: Variant, type: TypeUrl, segment: Segment): Body {
     return this.shared.bodies.own(variant, this.view, type, segment);
+  }
+
+  /** A body with these resources at its end, in their order. */
+  takersLast(body: Body, takers: readonly string[]): Body {
+    return this.shared.bodies.takersLast(body, takers);
   }
 
   /** The pending removals of a client after it was sent what changed since a position. */

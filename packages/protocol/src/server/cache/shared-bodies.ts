@@ -37,6 +37,7 @@ export class SharedBodies {
   readonly #ids = new WeakMap<Resource, number>();
   #lastId = 0;
   #heartbeats = new WeakMap<readonly (Past | Resource)[], Map<string, Body>>();
+  readonly #inOrder = new WeakMap<Body, WeakMap<readonly string[], Body>>();
   readonly #timedIn = new WeakMap<Body, Timed>();
 
   constructor(changes: SharedChanges, selections: SharedSelections, nameSets: NameSets, ttls: Ttls) {
@@ -138,6 +139,15 @@ export class SharedBodies {
   }
 
   /**
+   * A body with these resources at its end, in their order; the body itself if it has none of them. The same body for
+   * the same array.
+   */
+  takersLast(body: Body, takers: readonly string[]): Body {
+    const known = memo(this.#inOrder, body, () => new WeakMap<readonly string[], Body>());
+    return memo(known, takers, () => withLast(body, takers));
+  }
+
+  /**
    * The heartbeat of these resources at the version that the client knows; the same body for the same array. In State
    * of the World it carries the whole resources (client-behaviours E3).
    */
@@ -194,6 +204,18 @@ export class SharedBodies {
     const version = this.version(variant, view, type);
     return { ...{ variant, type, version, segments }, ...this.#marks(variant, view, type) };
   }
+}
+
+/** Segments without any of the names are kept as they are: they are encoded already. */
+function withLast(body: Body, names: readonly string[]): Body {
+  const last = new Map<string, Resource | undefined>(names.map((name) => [name, undefined]));
+  const others = body.segments.map((segment) => {
+    if (!segment.puts.some(({ name }) => last.has(name))) return segment;
+    for (const put of segment.puts) if (last.has(put.name)) last.set(put.name, put);
+    return { ...segment, puts: segment.puts.filter(({ name }) => !last.has(name)) };
+  });
+  const puts = [...last.values()].filter((put) => put !== undefined);
+  return puts.length === 0 ? body : { ...body, segments: [...others, { puts, removed: [], missing: [] }] };
 }
 
 /** Whether a key with the names that a client asked for would take much. */

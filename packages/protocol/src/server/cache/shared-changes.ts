@@ -1,6 +1,7 @@
 import type { Reference } from "../../resource/resource.ts";
 import { globOf } from "../../resource/resource-name.ts";
 import type { Ttls } from "../../resource/ttl.ts";
+import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import {
   type Change,
@@ -18,6 +19,7 @@ import type { View } from "../../state/view.ts";
 import { memo } from "../memory/memo.ts";
 import { Recent } from "../memory/recent.ts";
 import type { Subscription } from "../subscription/subscription.ts";
+import { takersAmong } from "./takers.ts";
 
 /**
  * How many elements are kept of each kind: enough for a transaction of 100,000 resources, and for a thousand views of
@@ -32,6 +34,7 @@ interface Way {
   newcomers?: ReadonlySet<string>;
   retargeted?: ReadonlySet<string>;
   regrouped?: ReadonlySet<string>;
+  takers?: readonly string[];
   byTerm?: ReadonlyMap<string, readonly Change[]>;
   /** How often a few names were looked for among all changes. */
   searches: number;
@@ -124,6 +127,16 @@ export class SharedChanges {
       ),
     );
     return way.regrouped;
+  }
+
+  /** The names that take over an address which another one gave up since a position, in the order to send them. */
+  takers(from: Position, view: View, traits: TypeTraits): readonly string[] {
+    const way = this.#way(from, view, traits.type);
+    way.takers ??= takersAmong(
+      way.is.changes.flatMap(({ then, now }) => (now === undefined ? [] : [{ resource: now, replaces: then }])),
+      traits,
+    );
+    return way.takers;
   }
 
   /**

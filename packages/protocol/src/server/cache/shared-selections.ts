@@ -18,8 +18,8 @@ export interface PendingResource {
   readonly replaces: Uses | undefined;
 }
 
-/** What a resource references, and what it is asked for by. */
-export type Uses = Pick<Past, "references" | "aliases">;
+/** What a resource references, what it is asked for by, and where it is bound. */
+export type Uses = Pick<Past, "references" | "aliases" | "addresses">;
 
 /** For a former resource whose references are unknown. */
 export const unknownUses: Uses = { references: [], aliases: [] };

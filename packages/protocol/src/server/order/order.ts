@@ -12,6 +12,7 @@ import type { TypeStream } from "../type/type-stream.ts";
 import type { AbsenceBounds } from "../type/untold-absences.ts";
 import { AbsenceGate } from "./absence-gate.ts";
 import { AbsentDependents } from "./absent-dependents.ts";
+import { AddressPairs } from "./address-pairs.ts";
 import { BlockedDependents } from "./blocked-dependents.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
 import type { ClusterSource } from "./cluster-sources.ts";
@@ -275,9 +276,11 @@ export class Order {
     }
     const waiting = new Map<string, PendingResource>();
     const takeovers = user.traits.terms && new Takeovers(current.view);
+    const addresses = user.traits.addressesIn && new AddressPairs(user.traits);
     let first: Wait | undefined;
     let listed: ReadonlySet<string> | undefined;
     for (const pending of this.#pendingOf(user, current)) {
+      addresses?.add(pending);
       const wait = overruled?.has(pending.resource.name) === true ? undefined : waitOf(pending);
       if (wait === undefined) {
         takeovers?.add(pending);
@@ -299,7 +302,10 @@ export class Order {
       waits: (target) => waitOf(target) !== undefined,
       leadsNowhere: (target, dangling) => this.#gates.leadsNowhere(target, dangling, current),
     };
-    if (user.canHoldBack) return { first, names: this.#targets.ofEach(user, waiting, judge), maySpeak: true };
+    if (user.canHoldBack) {
+      const held = this.#targets.ofEach(user, waiting, judge);
+      return { first, names: addresses?.holdTogether(held) ?? held, maySpeak: true };
+    }
     const names = user.canTellTargets
       ? this.#targets.ofWhole(user, waiting, this.#pendingOf(user, current), judge)
       : undefined;

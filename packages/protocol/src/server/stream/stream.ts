@@ -26,6 +26,7 @@ import { StreamOrder } from "../order/stream-order.ts";
 import { StreamWaits, type WaitingType } from "../order/stream-waits.ts";
 import type { ProgressMember } from "../progress/member.ts";
 import type { Subscriber } from "../subscription/subscriber-index.ts";
+import { takersLast, takersOf } from "../type/addresses-in-order.ts";
 import { DeltaTypeStream } from "../type/delta.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
 import { SotwTypeStream } from "../type/sotw.ts";
@@ -356,7 +357,8 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
     const wasBlocked = type.deliveries.isBlocked;
     const current = this.#currentFor(type);
     const absences = (): AbsenceBounds => this.identity.siblings.order.absencesOf(type);
-    const made = type.next(current, { removable, heldBack, absences });
+    const takers = takersOf(type, current);
+    const made = takersLast(type.next(current, { removable, heldBack, absences }), takers, current);
     const answers = this.#errors.add(type, made, { current, wasBlocked });
     const rest = restOfRejected(type, { variant: this.opened.variant, current, from, answers });
     if (answers.length + rest.length === 0) return;
