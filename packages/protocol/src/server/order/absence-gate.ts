@@ -2,6 +2,7 @@ import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { Wait } from "../contract/wait.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { AbsenceBounds } from "../type/untold-absences.ts";
+import type { BlockedDependents } from "./blocked-dependents.ts";
 import type { ClusterSource } from "./cluster-sources.ts";
 import { type OrderedStream, type OrderMembers, sentTo } from "./order-members.ts";
 import type { WarmingClusters } from "./warming-clusters.ts";
@@ -10,6 +11,7 @@ import type { WarmingClusters } from "./warming-clusters.ts";
 export interface AbsenceParts {
   readonly members: OrderMembers;
   readonly warmingClusters: Pick<WarmingClusters, "awaits">;
+  readonly unready: Pick<BlockedDependents, "replaceWith">;
   readonly clusterSource: Pick<ClusterSource, "isAggregated">;
   readonly client: {
     /** Whether the client reconnected, and still has time to subscribe to what it uses. */
@@ -21,7 +23,8 @@ export interface AbsenceParts {
 
 /**
  * Decides which absences may be told to one client: that of a name which only a Cluster of an earlier state refers to
- * would end the warming of that Cluster (S-ORD-01).
+ * would end the warming of that Cluster (S-ORD-01), and that of a secret the warming of a Listener, which would then take
+ * the place of its former version without a certificate.
  */
 export class AbsenceGate {
   readonly #parts: AbsenceParts;
@@ -34,9 +37,13 @@ export class AbsenceGate {
 
   /** Which absences of names of a type may be told. */
   boundsOf(type: TypeStream): AbsenceBounds {
-    const { warmingClusters } = this.#parts;
+    const { warmingClusters, unready } = this.#parts;
+    const { traits } = type;
     const mayBeAny = this.#mayAnyWarm(type);
-    const isUnmet = (name: string): boolean => mayBeAny || warmingClusters.awaits({ type: type.traits.type, name });
+    const isUnmet = (name: string): boolean => {
+      const reference = { type: traits.type, name };
+      return mayBeAny || warmingClusters.awaits(reference) || (traits.kind === "sds" && unready.replaceWith(reference));
+    };
     return { to: this.#ownersHadTo(type), overruledTo: this.#overruledTo, isUnmet };
   }
 

@@ -113,6 +113,14 @@ export class BlockedDependents {
     return isAwaited(resource.name) === true || isAwaited(WILDCARD) === true;
   }
 
+  /** Whether a dependent that the client uses in a former version is going to be replaced by one with this reference. */
+  replaceWith({ type, name }: Reference): boolean {
+    for (const { versions } of this.#unready.values())
+      for (const { isFirst, names } of versions)
+        if (!isFirst && names.some((one) => one.type === type && one.name === name)) return true;
+    return false;
+  }
+
   #collectAwaited(): ReadonlySet<string> {
     const awaited = new Set<string>();
     for (const { versions } of this.#unready.values())

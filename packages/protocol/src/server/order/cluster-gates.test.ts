@@ -17,6 +17,9 @@ import { OrderMembers } from "./order-members.ts";
 import { keyOf } from "./pinned-targets.ts";
 import { WarmingClusters } from "./warming-clusters.ts";
 
+/** No Cluster needs anything beside endpoints. */
+const needsNothing = { areLacking: () => false };
+
 const SECRET: TypeUrl = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
 const everything = {
   ...{ removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack },
@@ -35,7 +38,7 @@ class Client {
   readonly responses = new SharedResponses(digest);
   readonly current: CurrentView = new CurrentViews(this.responses).of(viewOf(this.base));
   readonly members = new OrderMembers();
-  readonly warming = new WarmingClusters();
+  readonly warming = new WarmingClusters(needsNothing);
   readonly unready = new BlockedDependents((type) => type === ROUTE);
   readonly gates = new ClusterGates({
     members: this.members,

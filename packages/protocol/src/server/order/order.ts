@@ -15,6 +15,7 @@ import { AbsentDependents } from "./absent-dependents.ts";
 import { AddressPairs } from "./address-pairs.ts";
 import { BlockedDependents } from "./blocked-dependents.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
+import { ClusterNeeds } from "./cluster-needs.ts";
 import type { ClusterSource } from "./cluster-sources.ts";
 import { waitForKnownScopes } from "./known-scopes.ts";
 import { waitForNewVersions } from "./new-versions.ts";
@@ -54,7 +55,7 @@ export interface OrderOptions {
 export class Order {
   readonly #members = new OrderMembers();
   readonly #absent = new AbsentDependents(this.#members, () => this.#removals.usesNewestListeners);
-  readonly #warmingClusters = new WarmingClusters();
+  readonly #warmingClusters: WarmingClusters;
   readonly #unready: BlockedDependents;
   readonly #gates: ClusterGates;
   readonly #removals: RemovalGate;
@@ -75,6 +76,7 @@ export class Order {
   #mayAskForClusters: "came-back" | "unannounced" | undefined;
 
   constructor({ areAwaited, isCluster, hasClustersElsewhere, clusterSource }: OrderOptions) {
+    this.#warmingClusters = new WarmingClusters(new ClusterNeeds(this.#members, areAwaited));
     this.#unready = new BlockedDependents(areAwaited);
     const parts = { members: this.#members, warmingClusters: this.#warmingClusters, unready: this.#unready };
     this.#gates = new ClusterGates(parts);

@@ -6,6 +6,9 @@ import type { TypeStream } from "../type/type-stream.ts";
 import type { OrderedStream } from "./order-members.ts";
 import { WarmingClusters } from "./warming-clusters.ts";
 
+/** No Cluster needs anything beside endpoints. */
+const needsNothing = { areLacking: () => false };
+
 let clusters: TypeStream;
 let endpoints: TypeStream;
 let aggregated: OrderedStream;
@@ -21,7 +24,7 @@ const assignment = (name: string): Resource => resource(ENDPOINTS, name, "1");
 
 /** Clusters a and b were sent in answer 5, and are new to the client. */
 function warming(...brought: readonly Resource[]): WarmingClusters {
-  const clustersOfOne = new WarmingClusters();
+  const clustersOfOne = new WarmingClusters(needsNothing);
   clustersOfOne.bring(clusters, answer(CLUSTER, 5, brought), () => "new");
   return clustersOfOne;
 }
@@ -30,13 +33,13 @@ const left = (all: WarmingClusters): readonly string[] => ["a", "b"].filter((nam
 
 describe("S-ORD-03: a new Cluster is in use", () => {
   test("if the client did not hold it: others are none", () => {
-    const all = new WarmingClusters();
+    const all = new WarmingClusters(needsNothing);
     all.bring(clusters, answer(CLUSTER, 5, [plain("a"), plain("b")]), (name) => (name === "b" ? "new" : undefined));
     expect([left(all), all.isEmpty, all.mayBeAny]).toEqual([["b"], false, false]);
   });
 
   test("for the first time, unless the client came back with an older state: then something may use it", () => {
-    const all = new WarmingClusters();
+    const all = new WarmingClusters(needsNothing);
     const renamed = resource(CLUSTER, "a", "2", { references: [{ type: ENDPOINTS, name: "new" }] });
     all.bring(clusters, answer(CLUSTER, 5, [withEndpoints("a"), plain("b")]), (name) =>
       name === "a" ? "changed" : "new",
@@ -76,7 +79,7 @@ describe("S-ORD-03: a new Cluster is in use", () => {
 
   test("that came back without endpoints, until there are some", () => {
     const lacking = (...there: readonly Resource[]): readonly boolean[] => {
-      const all = new WarmingClusters();
+      const all = new WarmingClusters(needsNothing);
       all.lack(ENDPOINTS, new Set(["a"]));
       all.forgetThere(streamWith(true, ...there).current.view);
       return [...[withEndpoints("a"), withEndpoints("b"), plain("a")].map((one) => all.isVacant(one)), all.isEmpty];
@@ -88,7 +91,7 @@ describe("S-ORD-03: a new Cluster is in use", () => {
   });
 
   test("in its former state, which it has while it waits for what it references", () => {
-    const all = new WarmingClusters();
+    const all = new WarmingClusters(needsNothing);
     const sent = answer(CLUSTER, 5, [withEndpoints("a"), withEndpoints("b")]);
     all.bring(clusters, sent, (name) => (name === "a" ? "changed" : "new"));
     const awaits = (): readonly boolean[] => [
@@ -168,7 +171,7 @@ describe("S-ORD-06: where the ACK of Clusters is withheld, one counts as in use"
     const warmsOn = (bytes: Uint8Array): boolean => new TextDecoder().decode(bytes).endsWith("checked");
     const checking = typeStream(CLUSTER, [], { warmsOn });
     const both = [resource(CLUSTER, "a", "checked"), withEndpoints("b")];
-    const all = new WarmingClusters();
+    const all = new WarmingClusters(needsNothing);
     all.bring(checking, answer(CLUSTER, 5, both), () => "new");
     all.accept(endpoints, aggregated, answer(ENDPOINTS, 6, [assignment("a"), assignment("b")]), 9);
     all.countGiven();
@@ -224,7 +227,7 @@ describe("S-ORD-06: a Cluster is not waited for any more", () => {
 });
 
 test("S-REC-11: after a response to a client that holds an unknown set, any Cluster may be new, until that is ACKed", () => {
-  const all = new WarmingClusters();
+  const all = new WarmingClusters(needsNothing);
   const unknown = answer(CLUSTER, 5, []);
   all.bringUnknown(unknown);
   expect([all.mayBeAny, all.isEmpty]).toEqual([true, true]);

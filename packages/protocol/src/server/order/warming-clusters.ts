@@ -1,3 +1,4 @@
+import type { Segment } from "../../message/body.ts";
 import type { Reference, Resource } from "../../resource/resource.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
@@ -5,6 +6,7 @@ import type { View } from "../../state/view.ts";
 import type { Delivery } from "../ack/delivery.ts";
 import { LazyMap, LazySet } from "../memory/lazy.ts";
 import type { TypeStream } from "../type/type-stream.ts";
+import type { ClusterNeeds } from "./cluster-needs.ts";
 import type { OrderedStream } from "./order-members.ts";
 
 /** How many missing endpoints of one client are remembered; beyond that they are not waited for. */
@@ -29,7 +31,7 @@ interface Newcomer {
   readonly delivery: Delivery;
   /** The number of the newest answer when the client ACKed the Cluster; undefined: not yet. */
   acceptedAt: number | undefined;
-  /** Whether the client ACKed its endpoints. */
+  /** Whether the client ACKed its endpoints, or it needs none. On a stream of their own, also the Cluster before that. */
   isGiven: boolean;
 }
 
@@ -46,6 +48,11 @@ export class WarmingClusters {
   /** A response with Clusters to a client that holds an unknown set of them: each may be new. */
   #unknown: Delivery | undefined;
   #owed = new Map<TypeUrl, Set<string>>();
+  readonly #needs: Pick<ClusterNeeds, "areLacking">;
+
+  constructor(needs: Pick<ClusterNeeds, "areLacking">) {
+    this.#needs = needs;
+  }
 
   get isEmpty(): boolean {
     return this.#newcomers.size + this.#vacant.size + this.#lacking.size === 0;
@@ -134,13 +141,14 @@ export class WarmingClusters {
   /**
    * A response was ACKed; `sent` is the number of the newest answer. On an aggregated stream the ACK of Clusters means
    * that nothing warms, so they are in use. On a per-type stream it does not: there, endpoints that were sent after it
-   * have to be ACKed (client-behaviours A16, B12).
+   * have to be ACKed (client-behaviours A16, B12), and what else they need, which Envoy requests after that.
    */
   accept({ traits }: TypeStream, stream: OrderedStream, delivery: Delivery, sent: number): void {
     if (delivery === this.#unknown) this.#unknown = undefined;
     if (this.#newcomers.size === 0) return;
     if (traits.kind === "cds") this.#acceptClusters(stream, delivery, sent);
     else if (traits.kind === "eds") this.#acceptEndpoints(traits, stream, delivery);
+    if (!stream.isAggregated) this.#forgetReady(traits, delivery, stream.current.view);
   }
 
   /**
@@ -191,13 +199,16 @@ export class WarmingClusters {
     for (const [name, newcomer] of this.#newcomers) {
       const { news, endpoints, delivery } = newcomer;
       if (delivery.at > at || newcomer.acceptedAt !== undefined || brought?.has(name) === false) continue;
-      if (isAggregated || endpoints === undefined) {
+      if (isAggregated) {
         this.#newcomers.delete(name);
         const isVacant = endpoints !== undefined && !isThere(endpoints, current.view);
         if (news === "new" && isVacant) this.#vacant.add(name);
-      } else {
+        continue;
+      }
+      newcomer.acceptedAt = sent;
+      newcomer.isGiven = endpoints === undefined;
+      if (endpoints !== undefined) {
         // Endpoints that came earlier on their own stream may have been dropped by the client, so they are resent.
-        newcomer.acceptedAt = sent;
         this.#owed.set(endpoints.type, (this.#owed.get(endpoints.type) ?? new Set()).add(endpoints.name));
       }
     }
@@ -206,11 +217,22 @@ export class WarmingClusters {
   #acceptEndpoints(traits: TypeTraits, { isAggregated, current }: OrderedStream, { at, body }: Delivery): void {
     const given = body.segments.flatMap(({ puts }) => puts.filter((put) => !isPlaceholder(put, traits)));
     const sent = new Set(given.map((put) => put.name));
-    for (const [name, newcomer] of this.#newcomers) {
+    for (const newcomer of this.#newcomers.values()) {
       const { endpoints, others, delivery, acceptedAt } = newcomer;
       if (endpoints === undefined || !sent.has(endpoints.name)) continue;
       if (isAggregated) newcomer.isGiven ||= delivery.at < at && others.every((one) => isThere(one, current.view));
-      else if (acceptedAt !== undefined && acceptedAt < at) this.#newcomers.delete(name);
+      else newcomer.isGiven ||= acceptedAt !== undefined && acceptedAt < at;
+    }
+  }
+
+  /** Forgets Clusters that were ACKed on a stream of their own, with all that they need: the last of it by this response. */
+  #forgetReady({ type, kind }: TypeTraits, { body }: Delivery, view: View): void {
+    const told = new Set(body.segments.flatMap(namesIn));
+    for (const [name, { acceptedAt, isGiven, endpoints, others, news }] of this.#newcomers) {
+      if (acceptedAt === undefined || !isGiven) continue;
+      const isTold = (one: Reference | undefined): boolean => one?.type === type && told.has(one.name);
+      if (kind !== "cds" && !isTold(endpoints) && !others.some(isTold)) continue;
+      if (!this.#needs.areLacking(others, view, news === "changed")) this.#newcomers.delete(name);
     }
   }
 }
@@ -224,6 +246,10 @@ function newcomerOf(cluster: Resource, news: Newcomer["news"], traits: TypeTrait
 
 function endpointsOf({ references }: Resource, { owes }: TypeTraits): Reference | undefined {
   return references.find(({ type }) => owes.includes(type));
+}
+
+function namesIn({ puts, removed, missing }: Segment): readonly string[] {
+  return [...puts.map(({ name }) => name), ...removed, ...missing];
 }
 
 function isThere({ type, name }: Reference, view: View): boolean {
