@@ -93,7 +93,7 @@ export class ListenerAddresses {
     }
     for (const upper of layers.values()) {
       const base = upper.layer === "base" ? undefined : layers.get(keyOf("base", upper.type));
-      if (base !== undefined) problems.push(...compare(upper, base));
+      if (base !== undefined) for (const problem of compare(upper, base)) problems.push(problem);
     }
   }
 

@@ -83,12 +83,12 @@ function wantReaders(schema: Schema): ReadonlyMap<string, readonly FindingReader
   for (const { message, wantsIn } of dependencyRules) {
     if (schema.message(message) !== undefined)
       add(message, (content, wants) => {
-        wants.push(...wantsIn(content));
+        for (const want of wantsIn(content)) wants.push(want);
       });
   }
   for (const [message, readersOfMessage] of referenceReaders(schema, [])) {
     add(message, (content, wants) => {
-      wants.push(...clustersNamedBy(content, readersOfMessage));
+      for (const want of clustersNamedBy(content, readersOfMessage)) wants.push(want);
     });
   }
   return readers;

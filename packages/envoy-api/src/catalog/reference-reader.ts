@@ -29,7 +29,9 @@ export function referenceReaders(
   }
   for (const { type, referencesIn } of catalog) {
     if (referencesIn === undefined) continue;
-    add(messageNameOf(type), (content, references) => references.push(...referencesIn(content)));
+    add(messageNameOf(type), (content, references) => {
+      for (const reference of referencesIn(content)) references.push(reference);
+    });
   }
   return readers;
 }

@@ -46,7 +46,7 @@ export class StateCheck {
       const resource = resources.get(file);
       return resource === undefined ? [] : [{ layer: file.layer, type: resource.type, name: resource.name }];
     };
-    problems.push(...between.flatMap((problem) => resourceProblem(problem, identityOf)));
+    for (const problem of between) for (const one of resourceProblem(problem, identityOf)) problems.push(one);
     return problems;
   }
 }

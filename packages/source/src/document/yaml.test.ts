@@ -21,6 +21,11 @@ describe("a merge key", () => {
     expect(values(text)).toEqual([{ x: { a: 1 }, y: { b: 2, a: 1 }, z: { b: 2, a: 1 } }]);
   });
 
+  test("brings those of as many mappings as a file has", () => {
+    const text = `z: { <<: [${"{}, ".repeat(150_000)}{ a: 1 }] }\n`;
+    expect(values(text)).toEqual([{ z: { a: 1 } }]);
+  });
+
   test("is a key like any other in quotes", () => {
     expect(values('"<<": 1\n')).toEqual([{ "<<": 1 }]);
   });

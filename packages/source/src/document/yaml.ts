@@ -42,7 +42,7 @@ export function readAnyYaml(text: string, places?: Places): ParsedText {
     const conversion = new Conversion(places);
     const value = conversion.convertDocument(document);
     const mistakes = [...mistakesOf(document, text, tokens), ...conversion.troubles];
-    troubles.push(...mistakes);
+    for (const mistake of mistakes) troubles.push(mistake);
     if (mistakes.length > 0 || value === null) continue;
     documents.push({ value, offset: document.contents?.range?.[0] ?? 0 });
   }
@@ -103,7 +103,7 @@ class Conversion {
     const merged: Merged[] = [];
     for (const pair of node.items) {
       if (isMergeKey(pair.key)) {
-        merged.push(...this.#mergedBy(pair, depth));
+        for (const one of this.#mergedBy(pair, depth)) merged.push(one);
         continue;
       }
       const key = this.#convertKey(pair);
