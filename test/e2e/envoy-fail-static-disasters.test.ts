@@ -12,7 +12,7 @@ import { startProcess } from "./support/process.ts";
 import { startXdsServer, type XdsServer, xdsCommand } from "./support/server.ts";
 import { createSite, type FileContent, type Site } from "./support/site.ts";
 import { createStack } from "./support/stack.ts";
-import { business, until, watchFor } from "./support/wait.ts";
+import { slowdown, until, watchFor } from "./support/wait.ts";
 
 /** The Envoys in their four modes, and three gRPC clients. */
 const WANTED = [
@@ -249,7 +249,7 @@ describeWith("envoy", "what destroys the source reaches no client", () => {
     }
     note("rollback under way", `${rows.length} clients`, "all at the old content, ms", Math.min(...times));
     expect(Math.min(...times), `milliseconds until all were at the old content: ${times.join(", ")}`).toBeLessThan(
-      business() * ROLLBACK_MS,
+      slowdown() * ROLLBACK_MS,
     );
   }, 240_000);
 

@@ -10,7 +10,7 @@ import { listener, routes, staticCluster } from "./support/resource.ts";
 import { startXdsServer } from "./support/server.ts";
 import { createSite } from "./support/site.ts";
 import { createStack } from "./support/stack.ts";
-import { business, until } from "./support/wait.ts";
+import { slowdown, until } from "./support/wait.ts";
 
 /** How long Envoy waits before it tries a stream again, up to 30 s by itself, is not what is measured here. */
 const soonBack = modes.map((mode): Mode => ({ ...mode, longestBackOff: "1s" }));
@@ -92,7 +92,7 @@ describeWith("envoy", "an Envoy that asks for routes and never for clusters", ()
       ]);
       const ms = performance.now() - startedAt;
       note("virtual hosts without clusters", mode.name, "three requests, ms", Math.round(ms));
-      expect(ms).toBeLessThan(business() * READY_MS);
+      expect(ms).toBeLessThan(slowdown() * READY_MS);
       expect(await timersFired(envoy)).toEqual({});
 
       await server.kill();

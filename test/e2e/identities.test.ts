@@ -14,7 +14,7 @@ import { medianOf, PROBES, REVOKED_MS, revokeSome } from "./support/revocation.t
 import { startXdsServer, type XdsServer } from "./support/server.ts";
 import { createSite } from "./support/site.ts";
 import { createStack } from "./support/stack.ts";
-import { business, until } from "./support/wait.ts";
+import { slowdown, until } from "./support/wait.ts";
 
 const WITHIN_MS = 20_000;
 const SECRET = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
@@ -130,7 +130,7 @@ function story(): void {
     ];
     note("identities", "envoy, h2", "revoked to disconnected, ms", revokedMs.join(", "));
     // One of a few may wait for others on shared cores.
-    expect(medianOf(revokedMs)).toBeLessThan(business() * REVOKED_MS);
+    expect(medianOf(revokedMs)).toBeLessThan(slowdown() * REVOKED_MS);
     site.write({
       "more.json": [secret("edge-more", edge), tlsListener("edge-more", await freePort())],
       "pay.json": [tlsListener("pay-https", payPort), secret("pay", pay), ...grpcService("pay", [green.port])],

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 /** A condition to wait for, and its time limit. */
 export interface Expectation {
   readonly says: string;
-  /** The limit on an idle machine in milliseconds; `until` gives up after twice that, times `business`. */
+  /** The limit on an idle machine in milliseconds; `until` gives up after twice that, times `slowdown`. */
   readonly withinMs: number;
   /** The interval between attempts in milliseconds. @default 5 */
   readonly everyMs?: number;
@@ -17,7 +17,7 @@ export interface Waited<T> {
 }
 
 /** How many times as long something takes as on an idle machine: the average of who shared a processor in the last minute. */
-export function business(): number {
+export function slowdown(): number {
   return Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 }
 
@@ -40,7 +40,7 @@ export async function until<T>(
       lastError = error;
     }
     const tookMs = performance.now() - startedAt;
-    if (tookMs > 2 * business() * expectation.withinMs) {
+    if (tookMs > 2 * slowdown() * expectation.withinMs) {
       throw new Error(`not within ${Math.round(tookMs)} ms: ${expectation.says}`, { cause: lastError });
     }
     await pause(expectation.everyMs ?? 5);
