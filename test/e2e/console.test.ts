@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violations } from "./support/axe.ts";
+import { closing } from "./support/closing.ts";
 import { type ConsoleScene, MARKUP, MARKUP_REASON, startConsoleScene } from "./support/console-scene.ts";
 import { openPage, startBrowser, type WatchedPage } from "./support/page.ts";
 import { describeWith, root } from "./support/peers.ts";
@@ -263,12 +264,10 @@ async function startPrefixProxy(prefix: string, port: number): Promise<{ origin:
     response.on("close", () => passed.destroy());
     passed.end();
   });
+  const close = closing(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: close,
   };
 }

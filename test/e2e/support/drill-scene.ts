@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { Authority } from "../../../packages/server/test/support/authority.ts";
+import { closing } from "./closing.ts";
 import { CLUSTER } from "./delta-client.ts";
 import { type Envoy, startEnvoy } from "./envoy.ts";
 import { type Backend, startHttpBackend } from "./http-backend.ts";
@@ -141,13 +142,11 @@ export async function seeOnOverview(page: Page, text: RegExp, withinMs = SEEN_WI
 /** A backend that is to be switched off: it answers 503. */
 async function startRetiredBackend(): Promise<{ readonly port: number } & AsyncDisposable> {
   const server = createServer((_, response) => response.writeHead(503).end("retired"));
+  const close = closing(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

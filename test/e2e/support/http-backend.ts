@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { closing } from "./closing.ts";
 import { LONG_PATH } from "./long-response.ts";
 
 /** Answered late, so that a health check of it takes long. */
@@ -33,14 +34,12 @@ export async function startHttpBackend(name: string, onRequest: () => void = () 
   // Envoy closes idle connections: a close by the backend could cross a request and look like a loss.
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
+  const close = closing(server);
   await new Promise<void>((resolve) => server.listen({ port: 0, host: "127.0.0.1", backlog: 1024 }, resolve));
   return {
     name,
     port: (server.address() as AddressInfo).port,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
+import { closing } from "./closing.ts";
 import { root } from "./peers.ts";
 import { until } from "./wait.ts";
 
@@ -62,6 +63,7 @@ export async function startPageSite(scripts: Readonly<Record<string, string>>, x
     } else if (path.startsWith("/v3/discovery:")) await passOn(request, response, xdsPort);
     else response.writeHead(404).end();
   };
+  const close = closing(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
@@ -73,10 +75,7 @@ export async function startPageSite(scripts: Readonly<Record<string, string>>, x
       if (value.failure !== undefined) throw new Error(`"${value.story}" failed in the browser: ${value.failure}`);
       return value.outcome;
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

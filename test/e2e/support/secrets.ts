@@ -1,6 +1,7 @@
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Certificate } from "./certificate.ts";
+import { closing } from "./closing.ts";
 import type { Backend } from "./http-backend.ts";
 import { LONG_PATH } from "./long-response.ts";
 import { configSource, type Mode } from "./mode.ts";
@@ -52,14 +53,12 @@ export async function startHttpsBackend(name: string, own: Certificate, trusted:
   });
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
+  const close = closing(server);
   await new Promise<void>((resolve) => server.listen({ port: 0, host: "127.0.0.1", backlog: 1024 }, resolve));
   return {
     name,
     port: (server.address() as AddressInfo).port,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 
