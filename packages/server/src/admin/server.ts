@@ -89,7 +89,8 @@ class ListeningAdmin implements AdminServer {
   readonly #live: Pick<AdminSources, "samples" | "feed">;
   readonly #atPort: Server;
   readonly #atPath: Server;
-  readonly #secured = new Set<Socket>();
+  /** The connections at the port with TLS, also before the end of their handshake. */
+  readonly #atTls = new Set<Socket>();
   #tls: TlsListener | undefined;
 
   constructor(
@@ -119,7 +120,7 @@ class ListeningAdmin implements AdminServer {
       // Health and metrics are for callers without a certificate too.
       { ...files, requireClientCertificate: false },
       {
-        onSocket: (socket) => this.#take(socket),
+        onSocket: (socket) => this.#atPort.emit("connection", socket),
         // The role of a connection ends with its certificate; one that only expires soon keeps it.
         onNotice: (socket, notice) => {
           if (notice !== "expiring") socket.destroy();
@@ -129,13 +130,11 @@ class ListeningAdmin implements AdminServer {
       },
       this.#options.tlsReloads ?? nothing,
     );
+    this.#tls.server.on("connection", (socket: Socket) => {
+      this.#atTls.add(socket);
+      socket.once("close", () => this.#atTls.delete(socket));
+    });
     return this.#tls.server;
-  }
-
-  #take(socket: Socket): void {
-    this.#secured.add(socket);
-    socket.once("close", () => this.#secured.delete(socket));
-    this.#atPort.emit("connection", socket);
   }
 
   get certificates(): InForceCertificates | undefined {
@@ -152,7 +151,7 @@ class ListeningAdmin implements AdminServer {
     this.#tls?.close();
     const closing = Promise.all([this.#atPort, this.#atPath, this.#tls?.server].map((server) => closed(server)));
     for (const server of [this.#atPort, this.#atPath]) server.closeAllConnections();
-    for (const socket of this.#secured) socket.destroy();
+    for (const socket of this.#atTls) socket.destroy();
     await closing;
   }
 }

@@ -276,3 +276,13 @@ test.each(["a port", "a local socket"])(
     expect(status).toBe(200);
   },
 );
+
+test("the port with TLS closes at once with connections whose handshake is not over", async () => {
+  const admin = { tls: { cert: pathOf("server.crt"), key: pathOf("server.key"), ca: pathOf("authority.crt") } };
+  const world = await startWorld({ admin } as Partial<ManagementServerOptions>);
+  const silent = connect(world.adminAddress as { port: number; host: string }).resume();
+  const gone = once(silent, "close");
+  await once(silent, "connect");
+  await world.close();
+  await gone;
+});
