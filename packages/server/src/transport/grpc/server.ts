@@ -171,6 +171,10 @@ export class GrpcTransport implements Transport {
           take(socket);
         },
         onNotice: (socket, notice) => this.#lapse(socket, notice, hub),
+        onHandshakeFailed: (socket, { message }) => {
+          const reason = `TLS handshake failed: ${message}`;
+          hub.report({ kind: "connection-refused", address: addressOf(socket), reason });
+        },
         handshakeTimeoutMs: limits.handshakeTimeoutMs,
         protocols: ["h2", "http/1.1"],
         fuse: this.#options.trustFuse,
@@ -182,14 +186,6 @@ export class GrpcTransport implements Transport {
       },
     );
     this.#tls.server.on("connection", (socket: Socket) => this.#enter(socket, hub));
-    this.#tls.server.on("tlsClientError", (error: Error, socket) => {
-      hub.report({
-        kind: "connection-refused",
-        address: addressOf(socket),
-        reason: `TLS handshake failed: ${error.message}`,
-      });
-      socket.destroy();
-    });
     return this.#tls.server;
   }
 

@@ -44,6 +44,8 @@ export interface TlsPorts {
   readonly onSocket: (socket: TLSSocket) => void;
   /** The client's certificate expires soon, or is not valid any more: the connection is to be closed. */
   readonly onNotice: (socket: TLSSocket, notice: CertificateNotice) => void;
+  /** The connection of a failed handshake is about to be closed. */
+  readonly onHandshakeFailed?: (socket: TLSSocket, error: Error) => void;
   readonly handshakeTimeoutMs: number;
   /** What clients may choose from by ALPN. */
   readonly protocols: readonly string[];
@@ -127,6 +129,10 @@ export class TlsListener {
     this.#clients = new CertificateWatch(ports.onNotice);
     this.#fuse = ports.fuse;
     this.#fuse?.add(this);
+    server.on("tlsClientError", (error, socket) => {
+      ports.onHandshakeFailed?.(socket, error);
+      socket.destroy(); // a handshake that takes too long leaves it open
+    });
     server.on("secureConnection", (socket) => {
       ports.onSocket(socket);
       // With the trust of now: the handshake may have begun before a reload.
