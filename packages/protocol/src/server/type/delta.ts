@@ -292,7 +292,9 @@ export class DeltaTypeStream implements TypeStream {
 
   #askedOf(missing: readonly string[]): AskedTerms {
     const { pendingNames: asked } = this.sentState;
-    return missing.length === asked.size ? asked : new Set(missing);
+    if (missing.length < asked.size) return new Set(missing);
+    // A client that asks by name alone gets no other name: there may be hundreds of thousands to be looked up.
+    return this.subscription.asksBroadly ? asked : { size: asked.size, has: () => true };
   }
 
   #goneSinceRewind(current: CurrentView): readonly string[] {

@@ -102,7 +102,7 @@ export class UntoldAbsences {
     if (overruledTo >= revision) return [answer];
     const isKnown = to !== undefined && to >= revision;
     const isTooEarly = (name: string): boolean => (isUnused(name) ? !isKnown : isUnmet(name));
-    const untold = new Set(absencesIn(answer).filter((name) => mayWait(name) && isTooEarly(name)));
+    const untold = new Set(absencesIn(answer).filter((name) => isTooEarly(name) && mayWait(name)));
     if (untold.size === 0) return [answer];
     for (const name of untold)
       if (!this.#untold.has(name))
