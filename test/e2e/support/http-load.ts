@@ -1,6 +1,6 @@
 import { Agent, type IncomingHttpHeaders, type RequestOptions, request } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
-import { until } from "./wait.ts";
+import { slowdown, until } from "./wait.ts";
 
 /** Results of a load as plain values, so that a test can compare them at once. */
 export interface LoadCounts {
@@ -34,6 +34,7 @@ export interface HttpLoadOptions {
   readonly localAddress?: string;
 }
 
+/** On an idle machine. */
 const REQUEST_LIMIT_MS = 8_000;
 /** With this many requests under way, those that are due are left out: a busy machine would only pile them up. */
 const MOST_UNDER_WAY = 32;
@@ -132,7 +133,7 @@ function sendRequest(options: HttpLoadOptions, agent: Agent | false): Promise<Ht
     headers: options.headers ?? {},
     agent,
     ...(options.localAddress === undefined ? {} : { localAddress: options.localAddress }),
-    timeout: REQUEST_LIMIT_MS,
+    timeout: slowdown() * REQUEST_LIMIT_MS,
   };
   return new Promise((resolve) => {
     const lost = (text: string): void => resolve({ ok: false, status: 0, headers: {}, body: "", text });
