@@ -88,7 +88,7 @@ const rules: readonly Rule[] = [
   },
   {
     is: "endpoints are not told to be absent while a Cluster in use waits for them",
-    remove: () => vi.spyOn(WarmingClusters.prototype, "awaits").mockReturnValue(false),
+    remove: () => vi.spyOn(WarmingClusters.prototype, "awaited").mockReturnValue([]),
     trouble: { lateEndpoints: true, renamesEndpoints: true },
     neededBy: ["delta on ADS", "delta on a stream for each type"],
   },

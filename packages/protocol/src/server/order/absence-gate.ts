@@ -10,8 +10,8 @@ import type { WarmingClusters } from "./warming-clusters.ts";
 /** What the absences of one client depend on. */
 export interface AbsenceParts {
   readonly members: OrderMembers;
-  readonly warmingClusters: Pick<WarmingClusters, "awaits">;
-  readonly unready: Pick<BlockedDependents, "replaceWith">;
+  readonly warmingClusters: Pick<WarmingClusters, "awaited">;
+  readonly unready: Pick<BlockedDependents, "awaitedByReplacements">;
   readonly clusterSource: Pick<ClusterSource, "isAggregated">;
   readonly client: {
     /** Whether the client reconnected, and still has time to subscribe to what it uses. */
@@ -37,12 +37,13 @@ export class AbsenceGate {
 
   /** Which absences of names of a type may be told. */
   boundsOf(type: TypeStream): AbsenceBounds {
-    const { warmingClusters, unready } = this.#parts;
-    const { traits } = type;
     const mayBeAny = this.#mayAnyWarm(type);
+    // There may be as many of these as names that are asked about.
+    let unmet: ReadonlySet<string> | undefined;
     const isUnmet = (name: string): boolean => {
-      const reference = { type: traits.type, name };
-      return mayBeAny || warmingClusters.awaits(reference) || (traits.kind === "sds" && unready.replaceWith(reference));
+      if (mayBeAny) return true;
+      unmet ??= this.#unmetNames(type);
+      return unmet.has(name);
     };
     return { to: this.#ownersHadTo(type), overruledTo: this.#overruledTo, isUnmet };
   }
@@ -51,13 +52,30 @@ export class AbsenceGate {
   waitOf(type: TypeStream): Wait | undefined {
     if (type.untoldAbsences.isEmpty) return undefined;
     if (this.#awaitsOwnersOf(type)) return { for: "return" };
-    for (const [{ traits }] of this.#ownersOf(type)) return { for: "users", type: traits.type, isNacked: false };
-    return undefined;
+    const owners = [...this.#ownersOf(type)].map(([{ traits }]) => traits);
+    const listeners = owners.find(({ kind }) => kind === "lds");
+    const owner = listeners !== undefined && this.#isForListeners(type) ? listeners : owners[0];
+    return owner && { for: "users", type: owner.type, isNacked: false };
   }
 
   /** The wait timed out: up to this revision absences are told. */
   overrule(to: number): void {
     this.#overruledTo = Math.max(this.#overruledTo, to);
+  }
+
+  /** The names that replacements of what is in use refer to. */
+  #unmetNames(type: TypeStream): ReadonlySet<string> {
+    return new Set([...this.#parts.warmingClusters.awaited(type.traits.type), ...this.#awaitedByListeners(type)]);
+  }
+
+  #awaitedByListeners({ traits: { type, kind } }: TypeStream): Iterable<string> {
+    return kind === "sds" ? this.#parts.unready.awaitedByReplacements(type) : [];
+  }
+
+  /** Whether an absence is not told yet because Listeners wait for the resource. */
+  #isForListeners(type: TypeStream): boolean {
+    for (const name of this.#awaitedByListeners(type)) if (type.untoldAbsences.has(name)) return true;
+    return false;
   }
 
   /** Whether any Cluster may warm that refers to resources of this type, because the client may have any state of it. */

@@ -113,12 +113,11 @@ export class BlockedDependents {
     return isAwaited(resource.name) === true || isAwaited(WILDCARD) === true;
   }
 
-  /** Whether a dependent that the client uses in a former version is going to be replaced by one with this reference. */
-  replaceWith({ type, name }: Reference): boolean {
+  /** The names of a type that versions refer to which are going to replace one in use. */
+  *awaitedByReplacements(of: TypeUrl): Iterable<string> {
     for (const { versions } of this.#unready.values())
       for (const { isFirst, names } of versions)
-        if (!isFirst && names.some((one) => one.type === type && one.name === name)) return true;
-    return false;
+        if (!isFirst) for (const { type, name } of names) if (type === of) yield name;
   }
 
   #collectAwaited(): ReadonlySet<string> {

@@ -78,11 +78,10 @@ export class WarmingClusters {
     return this.#lacking.size > 0 && references.some((one) => this.#lacking.get(one.type)?.has(one.name) === true);
   }
 
-  /** Whether a Cluster that may be in use has another state, which warms until the client has this resource. */
-  awaits({ type, name }: Reference): boolean {
+  /** The names of a type that the other states of Clusters that may be in use refer to: until the client has them, those warm. */
+  *awaited(of: TypeUrl): Iterable<string> {
     for (const { news, cluster } of this.#newcomers.values())
-      if (news === "changed" && cluster.references.some((one) => one.type === type && one.name === name)) return true;
-    return false;
+      if (news === "changed") for (const { type, name } of cluster.references) if (type === of) yield name;
   }
 
   /** A reconnected client did not list these endpoints. */

@@ -113,7 +113,7 @@ export interface TypeStream {
   /** Deleted resources that the client still holds; always empty for types whose removals are not deferred. */
   readonly pendingRemovals: PendingRemovals;
   /** Requested names whose absence waits. */
-  readonly untoldAbsences: Pick<UntoldAbsences, "isEmpty" | "oldest">;
+  readonly untoldAbsences: Pick<UntoldAbsences, "isEmpty" | "oldest" | "has">;
   /** Undefined: deleted resources are removed at once. */
   readonly deferredRemovals?: DeferredRemovalState | undefined;
   /** Whether single resources can be held back while others are sent. */
