@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { cluster } from "../../../test/support/layers.ts";
 import { CLUSTER } from "../../../test/support/resources.ts";
 import type { Body, Segment } from "../../message/body.ts";
+import type { Resource } from "../../resource/resource.ts";
 import { namesIn, sizeOf } from "./body-names.ts";
 import { Deliveries, type Delivery } from "./delivery.ts";
 
@@ -167,6 +168,31 @@ describe("deliveries", () => {
     expect([["a"], ["x", "c"], ["x"], []].map((names) => all.mayBring(names))).toEqual([true, true, false, false]);
     all.ack("1");
     expect([["a"], ["c"]].map((names) => all.mayBring(names))).toEqual([false, true]);
+  });
+
+  test("are not walked through for each name that is asked about", () => {
+    const looks = (count: number): number => {
+      let looked = 0;
+      const put = (index: number): Resource => ({
+        ...cluster("", "1"),
+        get name() {
+          looked++;
+          return `name-${index}`;
+        },
+      });
+      const body = bodyOf({ puts: Array.from({ length: count }, (_, index) => put(index)) });
+      // Two clients are sent the same.
+      for (const all of [sent({ ...delivery("1"), body }), sent({ ...delivery("1"), body })]) {
+        const asked = Array.from({ length: 2 * count }, (_, index) => `name-${index}`);
+        expect(asked.filter((name) => all.mayBring([name]))).toEqual(asked.slice(0, count));
+        all.open(delivery("2", true, "later"));
+        expect(["later", "name-0", "no"].map((name) => all.mayBring([name]))).toEqual([true, true, false]);
+        all.ack("2");
+        expect(all.mayBring(["name-0"])).toBe(false);
+      }
+      return looked;
+    };
+    expect([500, 1_000].map((count) => looks(count) < 6 * count)).toEqual([true, true]);
   });
 
   test("S-ORD-06: bring resources up to the oldest that is not ACKed; a rejected removal brings none", () => {

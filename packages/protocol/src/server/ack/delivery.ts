@@ -6,6 +6,7 @@ import { bytesOfText } from "../memory/value-cost.ts";
 import type { Scope, Subscription } from "../subscription/subscription.ts";
 import { type Absences, withoutAbsences } from "./absences.ts";
 import { everyName, namesIn, type ResponseSize, sizeOf } from "./body-names.ts";
+import { BroughtNames } from "./brought-names.ts";
 import { GivenUpNames } from "./given-up-names.ts";
 import { NackHistory, type NackRecord } from "./nack-history.ts";
 import { isAnyAsked, RejectedNames } from "./rejected-names.ts";
@@ -50,6 +51,8 @@ export type RefusalMemory = "by-name" | "whole";
 /** Tracks the ACK or NACK of each response of one type on one stream. */
 export class Deliveries {
   #pending: readonly Delivery[] = none;
+  /** What was asked about the unsettled responses; undefined: nothing. */
+  #brought: BroughtNames | undefined;
   /** Settled by the ACK of a newer response; each may still be NACKed by its own nonce. */
   #implied: readonly Delivery[] = none;
   #acked: Delivery | undefined;
@@ -230,8 +233,9 @@ export class Deliveries {
 
   /** Whether an unsettled response contains a resource with one of these names. */
   mayBring(names: readonly string[]): boolean {
-    const asked = new Set(names);
-    return this.#pending.some(({ body }) => body.segments.some(({ puts }) => puts.some((put) => asked.has(put.name))));
+    if (this.#pending.length === 0) return false;
+    if (this.#brought?.isOf(this.#pending) !== true) this.#brought = new BroughtNames(this.#pending);
+    return this.#brought.hasAny(names);
   }
 
   open(delivery: Delivery): void {
@@ -375,6 +379,7 @@ export class Deliveries {
   }
 
   #leave(deliveries: readonly Delivery[]): void {
+    this.#brought = undefined;
     for (const delivery of deliveries) this.#absent -= delivery.absences?.counted ?? 0;
     this.#untrimmed.push(...deliveries);
   }
