@@ -1,7 +1,8 @@
-import { type FSWatcher, watch } from "node:fs";
+import { type FSWatcher, statSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isIgnoredName, isVolumeSwap } from "../layout.ts";
 import { systemCodeOf } from "./file-system-problem.ts";
+import { PathMap } from "./path-map.ts";
 
 /**
  * Reports which paths below a directory may have changed. It watches each folder by its real path: watching files
@@ -10,8 +11,10 @@ import { systemCodeOf } from "./file-system-problem.ts";
 export class FolderWatch {
   readonly #directory: string;
   readonly #onChange: (path: string) => void;
-  readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly real: string }>();
+  readonly #watchers = new PathMap<{ readonly watcher: FSWatcher; readonly real: string }>();
   readonly #refused = new Map<string, string>();
+  /** What the directory was when its watch began. */
+  #identity: string | undefined;
 
   /** `onChange` receives the path that may have changed; "" stands for everything. */
   constructor(directory: string, onChange: (path: string) => void) {
@@ -34,6 +37,8 @@ export class FolderWatch {
     const root = folders.get("");
     // A directory behind a link is replaced in its own parent folder.
     if (root !== undefined && root !== this.#directory) wanted.set("../..", dirname(root));
+    // Nobody tells of a folder further above that is replaced: every watch is then of what is no longer at its path.
+    if (root !== undefined && this.#watchers.has("") && identityOf(root) !== this.#identity) this.close();
     for (const [path, { watcher, real }] of this.#watchers) {
       if (wanted.get(path) === real) continue;
       watcher.close();
@@ -45,9 +50,12 @@ export class FolderWatch {
 
   /** Drops the watch of a folder that may have been replaced by another. */
   forget(path: string): void {
+    if (path !== "") {
+      for (const { watcher } of this.#watchers.take(path).values()) watcher.close();
+      return;
+    }
     for (const [watched, { watcher }] of this.#watchers) {
-      const isBelow = path === "" ? !watched.startsWith("..") : watched === path || watched.startsWith(`${path}/`);
-      if (!isBelow) continue;
+      if (watched.startsWith("..")) continue;
       watcher.close();
       this.#watchers.delete(watched);
     }
@@ -61,6 +69,7 @@ export class FolderWatch {
   /** True if the folder is newly watched. */
   #add(path: string, real: string): boolean {
     if (this.#watchers.has(path)) return false;
+    if (path === "") this.#identity = identityOf(real);
     try {
       const watcher = watch(real, (event, name) => this.#hear(path, real, event, name));
       watcher.on("error", (error) => this.#lose(path, error));
@@ -100,5 +109,16 @@ export class FolderWatch {
     if (systemCode === undefined) throw error;
     // A removed folder needs no watch; the next check finds out.
     if (systemCode !== "ENOENT" && systemCode !== "ENOTDIR") this.#refused.set(path, systemCode);
+  }
+}
+
+/** The device and inode of a folder; undefined if it has gone. */
+function identityOf(folder: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(folder, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch (error) {
+    if (systemCodeOf(error) === undefined) throw error;
+    return undefined;
   }
 }
