@@ -1,14 +1,23 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, ftruncateSync, mkdirSync, openSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, ftruncateSync, mkdirSync, openSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import { createDirectorySource, type Load } from "@xdskit/source";
 import { describe, expect, test } from "vitest";
+import { DirectoryReading } from "../src/directory/directory-reading.ts";
 import { asOrdinaryUser } from "./support/ordinary-user.ts";
 import { printProblems } from "./support/print-load.ts";
 import { cluster, temporaryDirectory } from "./support/temporary-directory.ts";
 
 const api = createEnvoyApi();
+const options = {
+  api,
+  validation: undefined,
+  maxFileBytes: undefined,
+  allowEmpty: undefined,
+  findsVersionLoss: false,
+  secretFiles: undefined,
+};
 
 async function load(directory: string): Promise<Load> {
   return await createDirectorySource({ directory, api }).load();
@@ -81,6 +90,27 @@ c error FILE_UNREADABLE
   expected a file name in UTF-8, got one that is not
   rename the file
 `);
+  });
+
+  test("a folder's name that is not UTF-8", async () => {
+    const directory = temporaryDirectory({ "a.yaml": cluster("a") });
+    const folder = Buffer.concat([Buffer.from(`${directory}/caf`), Buffer.from([0xe9])]);
+    mkdirSync(folder);
+    writeFileSync(Buffer.concat([folder, Buffer.from("/b.yaml")]), cluster("b"));
+    const told = `caf\ufffd error FILE_NAME_INVALID
+  expected a folder name in UTF-8, got one that is not
+  rename the folder
+`;
+    const reading = new DirectoryReading({ ...options, directory });
+    const problemsAt = async (path: string): Promise<string> =>
+      printProblems((await reading.look(new Set([path]), { isPatient: false })).load.problems);
+    expect([await problemsAt(""), await problemsAt("caf\ufffd"), await problemsAt("a.yaml")]).toEqual([
+      told,
+      told,
+      told,
+    ]);
+    renameSync(folder, join(directory, "coffee"));
+    expect([await problemsAt("caf\ufffd"), await problemsAt("coffee")]).toEqual(["", ""]);
   });
 });
 

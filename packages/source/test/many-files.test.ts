@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import { expect, test, vi } from "vitest";
 import { DirectoryReading } from "../src/directory/directory-reading.ts";
@@ -20,6 +22,7 @@ const options = {
 async function workOf(reading: DirectoryReading, paths: readonly string[]): Promise<Readonly<Record<string, number>>> {
   const spies = {
     stat: vi.spyOn(syncFileSystem, "stat"),
+    lstat: vi.spyOn(syncFileSystem, "lstat"),
     open: vi.spyOn(syncFileSystem, "open"),
     readdir: vi.spyOn(syncFileSystem, "readdir"),
     get: vi.spyOn(Map.prototype, "get"),
@@ -51,6 +54,41 @@ test("a changed file is one file looked at, however many others there are", asyn
   expect(many).toMatchObject({ stat: 1, open: 1, readdir: 0 });
   const calls = [few, many].map(({ get = 0, has = 0, set = 0 } = {}) => get + has + set);
   expect((calls[1] ?? 0) - (calls[0] ?? 0)).toBeLessThan(50); // a lookup for each chunk
+});
+
+test("a file that is gone is not looked for among all others", async () => {
+  const names = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `${index}.yaml`);
+  const directory = temporaryDirectory(
+    Object.fromEntries(names(200).map((name, index) => [name, cluster(`c${index}`)])),
+  );
+  const reading = new DirectoryReading({ ...options, directory, fileSystem: syncFileSystem });
+  await reading.look(new Set([""]), { isPatient: false });
+  for (const name of names(100)) rmSync(join(directory, name));
+  expect(await workOf(reading, names(100))).toMatchObject({ stat: 100, lstat: 100, open: 0, readdir: 0 });
+  const { load } = await reading.look(new Set([]), { isPatient: true });
+  expect([load.state?.resources, load.problems]).toEqual([100, []]);
+});
+
+test("folders that are gone cost what was in them, however many others there are", async () => {
+  const workAmong = async (count: number): Promise<readonly number[]> => {
+    const names = Array.from({ length: count }, (_, index) => `f${index}`);
+    const files = names.map((name) => [`${name}/a.yaml`, cluster(name)] as const);
+    const directory = temporaryDirectory(Object.fromEntries(files));
+    const reading = new DirectoryReading({ ...options, directory, fileSystem: syncFileSystem });
+    await reading.look(new Set([""]), { isPatient: false });
+    const gone = names.slice(0, count / 2);
+    for (const name of gone) rmSync(join(directory, name), { recursive: true });
+    const compared = vi.spyOn(String.prototype, "startsWith");
+    const { get = 0, has = 0, set = 0 } = await workOf(reading, gone);
+    const comparisons = compared.mock.calls.length;
+    compared.mockRestore();
+    const { load } = await reading.look(new Set([]), { isPatient: true });
+    expect([load.state?.resources, load.problems]).toEqual([count / 2, []]);
+    return [comparisons, get + has + set];
+  };
+  const few = await workAmong(100);
+  const many = await workAmong(200);
+  expect(many.map((work, index) => Math.round(work / (few[index] ?? 0)))).toEqual([2, 2]);
 });
 
 test("of warnings in many files only those that are told are placed", async () => {

@@ -5,6 +5,7 @@ import type { Problem } from "../problem.ts";
 import { stampOf } from "./file-stamp.ts";
 import { asyncFileSystem, type FileSystem } from "./file-system.ts";
 import { problem, systemCodeOf, unreadable } from "./file-system-problem.ts";
+import { PathMap } from "./path-map.ts";
 
 /** A file with resources or settings. */
 export interface TreeFile {
@@ -18,12 +19,12 @@ export interface TreeFile {
  * paths that it is given.
  */
 export class DirectoryTree {
-  readonly files: Map<string, TreeFile> = new Map();
+  readonly files: PathMap<TreeFile> = new PathMap();
   /** The paths of files that were checked or are gone, until the reader takes them out: only these are to be read. */
   readonly unread: Set<string> = new Set();
   /** Real paths of folders by path, for watching them. */
-  readonly folders: Map<string, string> = new Map();
-  readonly #problems = new Map<string, Problem>();
+  readonly folders: PathMap<string> = new PathMap();
+  readonly #problems = new PathMap<Problem>();
   readonly #directory: string;
   readonly #fileSystem: FileSystem;
 
@@ -79,16 +80,12 @@ export class DirectoryTree {
   }
 
   #forgetFolder(folder: string, before: Map<string, TreeFile>): void {
-    const prefix = `${folder}/`;
-    for (const [path, file] of this.files) {
-      if (!path.startsWith(prefix)) continue;
+    for (const [path, file] of this.files.take(folder)) {
       before.set(path, file);
-      this.files.delete(path);
       this.unread.add(path);
     }
-    for (const path of [...this.folders.keys()])
-      if (path === folder || path.startsWith(prefix)) this.folders.delete(path);
-    for (const path of [...this.#problems.keys()]) if (path.startsWith(prefix)) this.#problems.delete(path);
+    this.folders.take(folder);
+    this.#problems.take(folder);
   }
 
   #realFoldersAbove(path: string): readonly string[] {
@@ -140,7 +137,10 @@ export class DirectoryTree {
     } catch (error) {
       const systemCode = systemCodeOf(error);
       if (systemCode === undefined) throw error;
-      if (systemCode === "ENOENT") return; // removed after its parent was read
+      if (systemCode === "ENOENT") {
+        await this.#noteBadName(path, "folder");
+        return; // unless its name is bad, it was removed after its parent was read
+      }
       this.folders.set(path, real);
       this.#problems.set(path, unreadable(path, "folder", systemCode));
     }
@@ -163,15 +163,33 @@ export class DirectoryTree {
   }
 
   async #noteFailure(path: string, systemCode: string): Promise<void> {
+    if (systemCode === "ENOENT" && (await this.#noteBadName(path, "file"))) return;
     if (!concernsUs(path)) return;
-    const absolute = join(this.#directory, path);
-    if (systemCode === "ENOENT" && !(await isListed(absolute, this.#fileSystem))) return; // removed
-    if (systemCode === "ENOENT" && path.includes("\ufffd")) {
-      const message = "expected a file name in UTF-8, got one that is not";
-      this.#problems.set(path, problem("FILE_NAME_INVALID", path, message, { hint: "rename the file" }));
-      return;
-    }
+    if (systemCode === "ENOENT" && !(await this.#isLink(path))) return; // removed
     this.#problems.set(path, unreadable(path, "file", systemCode));
+  }
+
+  /** Whether an entry cannot be found because its name is not UTF-8; notes that if it is a folder, or concerns us. */
+  async #noteBadName(path: string, what: "file" | "folder"): Promise<boolean> {
+    if (!path.includes("\ufffd")) return false;
+    const entry = await listed(join(this.#directory, path), this.#fileSystem);
+    if (entry === undefined) return false;
+    const kind = entry.isDirectory() ? "folder" : what;
+    if (kind === "file" && !concernsUs(path)) return true;
+    const message = `expected a ${kind} name in UTF-8, got one that is not`;
+    this.#problems.set(path, problem("FILE_NAME_INVALID", path, message, { hint: `rename the ${kind}` }));
+    return true;
+  }
+
+  /** Whether there is something, although what it leads to is not there. */
+  async #isLink(path: string): Promise<boolean> {
+    try {
+      await this.#fileSystem.lstat(join(this.#directory, path));
+      return true;
+    } catch (error) {
+      if (systemCodeOf(error) === undefined) throw error;
+      return false;
+    }
   }
 }
 
@@ -191,14 +209,15 @@ function concernsUs(path: string): boolean {
   return roleOf(path).kind !== "ignored";
 }
 
-/** Whether the folder still lists the name: it does for a dangling link, but not for a removed file. */
-async function isListed(absolute: string, fileSystem: FileSystem): Promise<boolean> {
+/** The entry of a folder whose name reads like this. */
+async function listed(absolute: string, fileSystem: FileSystem): Promise<Dirent | undefined> {
   const cut = absolute.lastIndexOf(sep);
   try {
     const name = absolute.slice(cut + 1);
-    return (await fileSystem.readdir(absolute.slice(0, cut) || sep)).some((entry) => entry.name === name);
-  } catch {
-    return false; // the folder is removed too
+    return (await fileSystem.readdir(absolute.slice(0, cut) || sep)).find((entry) => entry.name === name);
+  } catch (error) {
+    if (systemCodeOf(error) === undefined) throw error;
+    return undefined; // the folder is removed too
   }
 }
 

@@ -3,13 +3,14 @@ import {
   closeSync,
   type Dirent,
   fstatSync,
+  lstatSync,
   openSync,
   readdirSync,
   readSync,
   realpathSync,
   statSync,
 } from "node:fs";
-import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
+import { type FileHandle, lstat, open, readdir, realpath, stat } from "node:fs/promises";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -30,6 +31,8 @@ export interface FileSystem {
   readonly blocks: boolean;
   open(path: string, flags: number): Awaitable<OpenFile>;
   stat(path: string): Awaitable<BigIntStats>;
+  /** Of a link itself, and not of what it leads to. */
+  lstat(path: string): Awaitable<BigIntStats>;
   realpath(path: string): Awaitable<string>;
   readdir(path: string): Awaitable<Dirent[]>;
 }
@@ -46,6 +49,7 @@ export const asyncFileSystem: FileSystem = {
     };
   },
   stat: (path) => stat(path, { bigint: true }),
+  lstat: (path) => lstat(path, { bigint: true }),
   realpath: (path) => realpath(path),
   readdir: (path) => readdir(path, { withFileTypes: true }),
 };
@@ -81,6 +85,7 @@ export const syncFileSystem: FileSystem = {
     };
   },
   stat: (path) => statSync(path, { bigint: true }),
+  lstat: (path) => lstatSync(path, { bigint: true }),
   realpath: (path) => realpathSync.native(path),
   readdir: (path) => readdirSync(path, { withFileTypes: true }),
 };
