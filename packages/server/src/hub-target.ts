@@ -3,9 +3,8 @@ import { describeProblems } from "@xdskit/protocol/internal";
 import { type CheckedCommit, type RulesContext, readCommit } from "./commit-check.ts";
 import { XdsError } from "./error.ts";
 import type { Hub } from "./hub/hub.ts";
-import { missingNames } from "./hub/withheld-requests.ts";
 import type { NumbersReached, PublishTarget, StateChange } from "./ledger/in-force.ts";
-import type { MissingContent } from "./ledger/publication.ts";
+import type { MissingChange } from "./ledger/publication.ts";
 import type { PlacedResource } from "./ledger/references.ts";
 import { Slices } from "./slices.ts";
 import type { StateFeed } from "./workers/state-feed.ts";
@@ -56,9 +55,14 @@ export class HubTarget implements PublishTarget {
       for (const [type] of types) for (const resource of view.resources([layer], type)) yield { layer, resource };
   }
 
-  setMissing(missing: readonly MissingContent[]): void {
-    this.#hub.setMissing(missingNames(missing));
-    this.#feed?.setMissing(missing);
+  changeMissing(change: MissingChange): void {
+    this.#hub.changeMissing(change);
+    this.#feed?.changeMissing(change);
+  }
+
+  /** Nothing is missing any more, because another ledger follows. */
+  clearMissing(): void {
+    this.changeMissing({ added: [], removed: [...this.#hub.missing] });
   }
 
   setNumbers(numbers: NumbersReached): void {

@@ -23,13 +23,13 @@ import { readAccess } from "./hub/access.ts";
 import type { ArrivingClient } from "./hub/catch-up-gate.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { RecordedChange } from "./hub/port.ts";
+import type { HubTarget } from "./hub-target.ts";
 import { connectedNodes, type JudgedWith, judgedNodes, type PlacedStreams, subscribedNodes } from "./judged-nodes.ts";
 import { ConnectedNodes } from "./ledger/connected-nodes.ts";
 import { openDirectoryLedger } from "./ledger/directory-store.ts";
 import { lackingEndpoints } from "./ledger/endpoints.ts";
 import { EntryMemory, type EntryRules } from "./ledger/entry-memory.ts";
 import { StoreFreshness } from "./ledger/freshness.ts";
-import type { PublishTarget } from "./ledger/in-force.ts";
 import { MemoryLedgerStore } from "./ledger/memory-store.ts";
 import { Publisher } from "./ledger/publisher.ts";
 import { type KnownReplicas, type ReplicaFacts, type ReplicaState, Replicas } from "./ledger/replicas.ts";
@@ -53,7 +53,7 @@ export interface ServerLedgerParts {
   readonly hub: Hub;
   readonly rulesContext: RulesContext;
   readonly traces: ChangeTraces;
-  readonly target: PublishTarget;
+  readonly target: HubTarget;
   /** The streams of all connected nodes. */
   readonly streams: PlacedStreams;
   readonly sessions: Sessions;
@@ -67,7 +67,7 @@ export class ServerLedger {
   readonly #hub: Hub;
   readonly #rulesContext: RulesContext;
   readonly #traces: ChangeTraces;
-  readonly #target: PublishTarget;
+  readonly #target: HubTarget;
   readonly #streams: PlacedStreams;
   readonly #role: SourceRole;
   readonly #replicas: Replicas;
@@ -223,7 +223,7 @@ export class ServerLedger {
     } catch (cause) {
       this.#inMemoryReason = cause instanceof Error ? cause.message : String(cause);
       this.#tellProblem(this.#inMemoryReason);
-      this.#target.setMissing([]);
+      this.#target.clearMissing();
       this.#publisher = await this.#openInMemory();
     }
     return this.#publisher;
@@ -312,7 +312,7 @@ export class ServerLedger {
       this.#tellProblem(
         `nothing of the history is in force: ${cause instanceof Error ? cause.message : String(cause)}`,
       );
-      this.#target.setMissing([]);
+      this.#target.clearMissing();
       return await this.#openWith(new MemoryLedgerStore());
     }
   }

@@ -61,6 +61,7 @@ export function createFeed(hub: Hub, history: SharedHistory, numbers: () => Ledg
       for (const { name: layer, types } of hub.view.layers())
         for (const [type] of types) for (const resource of hub.view.resources([layer], type)) yield { layer, resource };
     },
+    missing: () => hub.missing,
     numbers() {
       const known = numbers();
       if (known === undefined) return undefined;

@@ -14,7 +14,6 @@ import {
 } from "../../test/support/test-hub.ts";
 import { defaultLimits } from "../options.ts";
 import type { Hub } from "./hub.ts";
-import { missingNames } from "./withheld-requests.ts";
 
 /** So many edits of a table are prepared. */
 const EDITED_AT_ONCE = 2_000;
@@ -339,7 +338,7 @@ describe("content that is not at hand", () => {
   test("a call that ends while its request waits, such as a Fetch, gets no empty answer", async () => {
     const { hub, open } = startHub({ access: openAccess });
     hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
-    hub.setMissing(missingNames([{ layer: "base", type: CLUSTER, name: "missing" }]));
+    hub.changeMissing({ added: [{ layer: "base", type: CLUSTER, name: "missing" }], removed: [] });
     const { stream, ask, received, ended } = open(remote, CLUSTER);
     ask(request(CLUSTER, ["missing"]));
     hub.finish(stream);
@@ -358,9 +357,9 @@ describe("content that is not at hand", () => {
     const limits = { ...defaultLimits, maxDebounceMs: 0, maxReceivedBytesPerPeer: 2 * each };
     const { hub, open } = startHub({ access: openAccess, limits });
     hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
-    const missing = missingNames([{ layer: "base", type: CLUSTER, name: "missing" }]);
+    const missing = [{ layer: "base", type: CLUSTER, name: "missing" }];
     const never = { check: () => new Promise<void>(() => undefined) };
-    for (const wait of [() => hub.setMissing(missing), () => hub.setFreshness(never)]) {
+    for (const wait of [() => hub.changeMissing({ added: missing, removed: [] }), () => hub.setFreshness(never)]) {
       wait();
       const clients = [open(remote), open(remote), open(remote)];
       for (const { ask } of clients) ask(heavy);
@@ -378,7 +377,7 @@ describe("content that is not at hand", () => {
       accessOf({ access: { rules: [{ identities: ["address:192.0.2.0/24"], types: ["*"], names: [name] }] } });
     const { hub, open } = startHub({ access: granting("open") });
     hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "open")] }] });
-    hub.setMissing(missingNames([{ layer: "base", type: CLUSTER, name: "closed" }]));
+    hub.changeMissing({ added: [{ layer: "base", type: CLUSTER, name: "closed" }], removed: [] });
     const { ask, received } = open(remote);
     ask(request(CLUSTER, ["closed", "nowhere"]));
     await settled();
@@ -392,7 +391,7 @@ describe("content that is not at hand", () => {
   test("S-ACC-07: a request that waits is answered when the rules take away what it waits for", async () => {
     const { hub, open } = startHub({ access: openAccess });
     hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "open")] }] });
-    hub.setMissing(missingNames([{ layer: "base", type: CLUSTER, name: "closed" }]));
+    hub.changeMissing({ added: [{ layer: "base", type: CLUSTER, name: "closed" }], removed: [] });
     const { ask, received } = open(remote);
     ask(request(CLUSTER, ["closed", "open"]));
     await settled();

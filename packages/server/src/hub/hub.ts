@@ -25,6 +25,7 @@ import {
   statusCode,
 } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
+import type { MissingChange, MissingContent } from "../ledger/publication.ts";
 import type { LimitName, Limits } from "../options.ts";
 import { accountOf } from "./account.ts";
 import { Admission, draining } from "./admission.ts";
@@ -61,7 +62,6 @@ import { Requesters } from "./requesters.ts";
 import { spread } from "./spread.ts";
 import { StreamRegistry } from "./stream-registry.ts";
 import { unanswerable, WaitingRequests } from "./waiting-requests.ts";
-import type { MissingNames } from "./withheld-requests.ts";
 
 export interface HubOptions extends ServerMachineOptions {
   readonly encoder: BodyEncoder;
@@ -353,11 +353,16 @@ export class Hub implements HubPort {
   }
 
   /**
-   * Sets which resources exist without their content: for clients that ask for one of them there is silence, until its
+   * Changes which resources exist without their content: for clients that ask for one of them there is silence, until its
    * content is committed or it is deleted, and this is called again.
    */
-  setMissing(missing: MissingNames): void {
-    this.#waiting.setMissing(missing);
+  changeMissing(change: MissingChange): void {
+    this.#waiting.changeMissing(change);
+  }
+
+  /** The resources that exist without their content. */
+  get missing(): Iterable<MissingContent> {
+    return this.#waiting.missing;
   }
 
   reportLimit(limit: LimitName, address: string, message: string, stream?: StreamId): void {

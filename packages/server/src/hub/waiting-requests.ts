@@ -1,10 +1,11 @@
 import type { Status, Transaction, TypeUrl } from "@xdskit/protocol";
 import { type DiscoveryRequest, isOfV2, type PollId, type StreamId, statusCode } from "@xdskit/protocol/internal";
+import type { MissingChange, MissingContent } from "../ledger/publication.ts";
 import type { ApiVersionConverter } from "./api-version-converter.ts";
 import { CatchUpGate, type Freshness } from "./catch-up-gate.ts";
 import { FirstConversion } from "./first-conversion.ts";
 import {
-  type MissingNames,
+  type ReleasedType,
   type Sees,
   type WaitingType,
   WithheldRequests,
@@ -68,18 +69,27 @@ export class WaitingRequests {
     this.#gate.setFreshness(freshness);
   }
 
-  /** Replaces what exists without its content. */
-  setMissing(missing: MissingNames): void {
-    this.#withheld.setMissing(missing);
-    this.release();
+  /** What exists without its content. */
+  get missing(): Iterable<MissingContent> {
+    return this.#withheld.missing;
   }
 
-  /** Continues requests whose content came, or is not for their client any more. */
+  /** Changes what exists without its content, and continues requests whose content came. */
+  changeMissing(change: MissingChange): void {
+    const { released, waiting } = this.#withheld.change(change);
+    this.#continue(released);
+    for (const one of waiting) this.#options.withheld(one);
+  }
+
+  /** Continues requests for what is not for their client any more. */
   release(): void {
-    for (const { stream, type, requests } of this.#withheld.release()) {
-      for (const { request, bytes } of requests) this.#convert(stream, type, request, bytes);
-    }
+    this.#continue(this.#withheld.release());
     for (const waiting of [...this.#withheld.waiting()]) this.#options.withheld(waiting);
+  }
+
+  #continue(released: readonly ReleasedType[]): void {
+    for (const { stream, type, requests } of released)
+      for (const { request, bytes } of requests) this.#convert(stream, type, request, bytes);
   }
 
   /** Processes a request of a stream, at once if it waits for nothing. `bytes`: what it takes in memory. */

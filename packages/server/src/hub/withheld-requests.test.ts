@@ -5,10 +5,11 @@ import {
   noInitialVersions,
   type SotwRequest,
 } from "@xdskit/protocol/internal";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import type { MissingChange, MissingContent } from "../ledger/publication.ts";
 import { accountOf } from "./account.ts";
 import { ByteBudget } from "./byte-budget.ts";
-import { type MissingNames, missingNames, type WaitingType, WithheldRequests } from "./withheld-requests.ts";
+import { type WaitingType, WithheldRequests } from "./withheld-requests.ts";
 
 const SECRET = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
 const OLD_SECRET = formatTypeUrl("envoy.api.v2.auth.Secret");
@@ -24,9 +25,12 @@ function delta(type: typeof SECRET, subscribe: readonly string[]): DeltaRequest 
   return { kind: "delta", type, subscribe, ...nothing };
 }
 
-function missing(...names: readonly string[]): MissingNames {
-  return missingNames(names.map((name) => ({ layer: "base", type: SECRET, name })));
+function secrets(...names: readonly string[]): readonly MissingContent[] {
+  return names.map((name) => ({ layer: "base", type: SECRET, name }));
 }
+
+const missing = (...names: readonly string[]): MissingChange => ({ added: secrets(...names), removed: [] });
+const came = (...names: readonly string[]): MissingChange => ({ added: [], removed: secrets(...names) });
 
 function waiting(stream: number, request: DiscoveryRequest, ...names: readonly string[]): WaitingType {
   return { stream, request, missing: names };
@@ -44,9 +48,9 @@ function start(...names: readonly string[]): WithheldRequests {
   const withheld = new WithheldRequests({
     twinOf: (type) => (type === OLD_SECRET ? SECRET : undefined),
     open: (stream) => budget.open(accountOf({ address: `192.0.2.${stream}:1` })),
-    viewOf: (_, node) => (layer, __, name) => layer === "base" && name !== denied.get(node?.id ?? ""),
+    viewOf: (_, node) => (layer, __, name) => !layer.startsWith("node/") && name !== denied.get(node?.id ?? ""),
   });
-  withheld.setMissing(missing(...names));
+  withheld.change(missing(...names));
   return withheld;
 }
 
@@ -78,7 +82,7 @@ describe("requests for resources whose content is not at hand", () => {
       expect(withheld.take(1, SECRET, own, 1)).toBe(own);
     }
     const elsewhere = start();
-    elsewhere.setMissing(missingNames([{ layer: "node/b", type: SECRET, name: "a" }]));
+    elsewhere.change({ added: [{ layer: "node/b", type: SECRET, name: "a" }], removed: [] });
     const request = sotw(SECRET, ["a"]);
     expect(elsewhere.take(1, SECRET, request, 1)).toBe(request);
   });
@@ -89,14 +93,14 @@ describe("requests for resources whose content is not at hand", () => {
     withheld.take(1, SECRET, first, 1);
     withheld.take(1, SECRET, ack, 1);
     withheld.take(2, SECRET, other, 1);
-    withheld.setMissing(missing("z"));
     const requests = [
       { request: first, bytes: 1 },
       { request: ack, bytes: 1 },
     ];
-    expect(withheld.release()).toEqual([{ stream: 1, type: SECRET, requests }]);
-    withheld.setMissing(new Map());
-    expect(withheld.release()).toEqual([{ stream: 2, type: SECRET, requests: [{ request: other, bytes: 1 }] }]);
+    expect(withheld.change(came("a"))).toEqual({ released: [{ stream: 1, type: SECRET, requests }], waiting: [] });
+    const last = { stream: 2, type: SECRET, requests: [{ request: other, bytes: 1 }] };
+    expect(withheld.change(came("z"))).toEqual({ released: [last], waiting: [] });
+    expect([...withheld.missing]).toEqual([]);
   });
 
   test("tell at most 100 names of a type, over all of its requests", () => {
@@ -107,9 +111,10 @@ describe("requests for resources whose content is not at hand", () => {
     expect(withheld.take(1, SECRET, first, 1)).toEqual(waiting(1, first, ...names.slice(0, 90)));
     expect(withheld.take(1, SECRET, second, 1)).toEqual(waiting(1, second, ...told));
     expect([...withheld.waiting()]).toEqual([waiting(1, second, ...told)]);
-    withheld.setMissing(missing(...names.slice(70)));
-    expect(withheld.release()).toEqual([]);
-    expect([...withheld.waiting()]).toEqual([waiting(1, second, ...names.slice(70))]);
+    const left = names.slice(70);
+    const others = [waiting(1, second, ...left)];
+    expect(withheld.change(came(...names.slice(0, 70)))).toEqual({ released: [], waiting: others });
+    expect([...withheld.waiting()]).toEqual(others);
   });
 
   test("cost no more the more of them wait already", () => {
@@ -119,7 +124,7 @@ describe("requests for resources whose content is not at hand", () => {
       open: () => ({ hold: () => undefined }),
       viewOf: () => () => ++looks > 0,
     });
-    withheld.setMissing(missing("a"));
+    withheld.change(missing("a"));
     const looksOf = (request: DiscoveryRequest): number => {
       const before = looks;
       withheld.take(1, request.type, request, 1);
@@ -128,6 +133,44 @@ describe("requests for resources whose content is not at hand", () => {
     const costs = Array.from({ length: 50 }, () => looksOf(delta(SECRET, ["a"])));
     expect(costs).toEqual([2, ...Array<number>(49).fill(1)]);
     expect(looksOf(delta(LISTENER, ["a"]))).toBe(0);
+  });
+
+  test("wait for a name until it is missing in no layer that the client may have", () => {
+    const withheld = start("a", "b");
+    const elsewhere = ["node/x", "group/x"].map((layer) => ({ layer, type: SECRET, name: "b" }));
+    withheld.change({ added: elsewhere, removed: [] });
+    const request = sotw(SECRET, ["a", "b"]);
+    withheld.take(1, SECRET, request, 1);
+    expect(withheld.change(came("b"))).toEqual({ released: [], waiting: [waiting(1, request, "a")] });
+    expect(withheld.change(came("a"))).toEqual({ released: [], waiting: [waiting(1, request, "b")] });
+    const released = [{ stream: 1, type: SECRET, requests: [{ request, bytes: 1 }] }];
+    expect(withheld.change({ added: [], removed: elsewhere.slice(1) })).toEqual({ released, waiting: [] });
+    expect([...withheld.missing]).toEqual(elsewhere.slice(0, 1));
+  });
+
+  test("wait for what is missing from now on as well", () => {
+    const withheld = start("a");
+    const [request, elsewhere] = [delta(SECRET, ["a", "b"]), delta(SECRET, ["a"])];
+    withheld.take(1, SECRET, request, 1);
+    withheld.take(2, SECRET, elsewhere, 1);
+    const other = waiting(1, request, "a", "b");
+    expect(withheld.change(missing("b")).waiting).toContainEqual(other);
+    expect(withheld.change(came("a")).waiting).toEqual([waiting(1, request, "b")]);
+  });
+
+  test("cost what they ask for, not its square, when it comes one by one", () => {
+    const workOf = (count: number): number => {
+      const names = Array.from({ length: count }, (_, index) => `s${index}`);
+      const withheld = start(...names);
+      withheld.take(1, SECRET, sotw(SECRET, names), 1);
+      const lookups = [vi.spyOn(Map.prototype, "get"), vi.spyOn(Map.prototype, "set"), vi.spyOn(Set.prototype, "add")];
+      const released = names.map((name) => withheld.change(came(name)).released.length);
+      const work = lookups.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+      for (const spy of lookups) spy.mockRestore();
+      expect(released).toEqual([...Array<number>(count - 1).fill(0), 1]);
+      return work;
+    };
+    expect(workOf(2_000) / workOf(1_000)).toBeLessThan(2.2);
   });
 
   test("lend their node to what comes after them on the stream", () => {

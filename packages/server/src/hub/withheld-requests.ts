@@ -1,9 +1,8 @@
 import type { Node, TypeUrl } from "@xdskit/protocol";
 import type { DiscoveryRequest, StreamId } from "@xdskit/protocol/internal";
+import type { MissingChange, MissingContent } from "../ledger/publication.ts";
 import type { HeldBytes } from "./byte-budget.ts";
-
-/** Resources that exist although their content is not at hand: their layers, by type and name. */
-export type MissingNames = ReadonlyMap<TypeUrl, ReadonlyMap<string, ReadonlySet<string>>>;
+import { MissingResources } from "./missing-resources.ts";
 
 /** Whether a client may have a resource of a layer. */
 export type Sees = (layer: string, type: TypeUrl, name: string) => boolean;
@@ -16,11 +15,14 @@ interface Withheld {
 /** What waits of one type of a stream, in order. */
 interface WithheldOfType {
   readonly requests: Withheld[];
-  /** The names for whose content it waits, at most 100. */
-  names: Set<string>;
+  /** The names for whose content it waits: all of them, or some, at most 100. */
+  readonly names: Set<string>;
+  /** Further names; undefined: there are none. */
+  more: Iterator<string> | undefined;
 }
 
-interface ReleasedType {
+/** A type of a stream that waits no longer. */
+export interface ReleasedType {
   readonly stream: StreamId;
   readonly type: TypeUrl;
   readonly requests: readonly Withheld[];
@@ -36,6 +38,8 @@ export interface WaitingType {
 
 /** How many names are told of each type that waits. */
 const NAMES_TOLD = 100;
+/** When so few of the names are left, further ones are looked for. */
+const NAMES_LEFT = NAMES_TOLD / 2;
 
 export interface WithheldRequestsOptions {
   /** The same type in the other API version. */
@@ -61,7 +65,7 @@ export class WithheldRequests {
   readonly #asked = new Map<StreamId, Set<TypeUrl>>();
   /** The bytes of the waiting requests of a stream. */
   readonly #held = new Map<StreamId, { readonly held: HeldBytes; bytes: number }>();
-  #missing: MissingNames = new Map();
+  readonly #missing = new MissingResources();
 
   constructor(options: WithheldRequestsOptions) {
     this.#twinOf = options.twinOf;
@@ -84,7 +88,7 @@ export class WithheldRequests {
     request: DiscoveryRequest,
     bytes: number,
   ): DiscoveryRequest | WaitingType | "full" {
-    if (type === undefined || (this.#missing.size === 0 && this.#waiting.size === 0)) return request;
+    if (type === undefined || (this.#missing.isEmpty && this.#waiting.size === 0)) return request;
     const ofStream = this.#waiting.get(stream);
     const node = request.node ?? this.#nodeOf(stream);
     const view = (): Sees => this.#viewOf(stream, node);
@@ -93,10 +97,11 @@ export class WithheldRequests {
     }
     if (!this.#hold(stream, bytes)) return "full";
     const types = ofStream ?? new Map<TypeUrl, WithheldOfType>();
-    const ofType = types.get(type) ?? { requests: [], names: new Set<string>() };
+    const ofType = types.get(type) ?? { requests: [], names: new Set<string>(), more: undefined };
     ofType.requests.push({ request, bytes });
     // Only of the new request: a client may send any number of them.
-    addNames(ofType.names, this.#missingIn(type, request, view, ofType.requests.length === 1));
+    ofType.more ??= this.#missingNames(stream, type, ofType.requests, ofType.requests.length - 1);
+    addNames(ofType);
     this.#waiting.set(stream, types.set(type, ofType));
     return { stream, request, missing: [...ofType.names] };
   }
@@ -139,39 +144,86 @@ export class WithheldRequests {
   /** What waits: the newest request of each type of each stream. */
   *waiting(): Iterable<WaitingType> {
     for (const [stream, types] of this.#waiting)
-      for (const { requests, names } of types.values()) {
-        const newest = requests.at(-1);
-        if (newest !== undefined) yield { stream, request: newest.request, missing: [...names] };
-      }
+      for (const ofType of types.values()) yield* waitingType(stream, ofType);
   }
 
-  /** Replaces what is missing. */
-  setMissing(missing: MissingNames): void {
-    this.#missing = missing;
-    if (missing.size === 0) this.#asked.clear();
+  /** What is missing. */
+  get missing(): Iterable<MissingContent> {
+    return this.#missing;
+  }
+
+  /**
+   * Changes what is missing. Takes out the requests that need not wait any longer for it, and returns the types that wait
+   * for other names than before.
+   */
+  change(change: MissingChange): {
+    readonly released: readonly ReleasedType[];
+    readonly waiting: readonly WaitingType[];
+  } {
+    this.#missing.change(change);
+    if (this.#missing.isEmpty) this.#asked.clear();
+    const [added, removed] = [namesByType(change.added), namesByType(change.removed)];
+    const [released, waiting]: [ReleasedType[], WaitingType[]] = [[], []];
+    for (const [stream, types] of this.#waiting) {
+      for (const [type, ofType] of types) {
+        const twin = this.#twinOf(type) ?? type;
+        const isOther = [type, twin].map((one) => takeNames(ofType.names, removed.get(one) ?? noNames)).includes(true);
+        const isAdded = added.has(type) || added.has(twin);
+        if (!isOther && !isAdded) continue;
+        if (ofType.names.size < NAMES_LEFT) addNames(ofType);
+        // A name that came may still be missing in another layer, or as its twin.
+        if (ofType.more === undefined && (isAdded || ofType.names.size === 0)) this.#findNames(stream, type, ofType);
+        if (ofType.names.size === 0) released.push(this.#takeOut(stream, types, type, ofType));
+        else waiting.push(...waitingType(stream, ofType));
+      }
+      if (types.size === 0) this.#waiting.delete(stream);
+    }
+    return { released, waiting };
   }
 
   /** Takes out the requests that need not wait any longer, because of what is missing or what their clients may have. */
   release(): readonly ReleasedType[] {
     const released: ReleasedType[] = [];
     for (const [stream, types] of this.#waiting) {
-      const sees = this.#viewOf(stream, this.#nodeOf(stream));
       for (const [type, ofType] of types) {
-        const { requests } = ofType;
-        ofType.names = new Set();
-        for (const [index, { request }] of requests.entries())
-          addNames(
-            ofType.names,
-            this.#missingIn(type, request, () => sees, index === 0),
-          );
-        if (ofType.names.size > 0) continue;
-        types.delete(type);
-        this.#release(stream, requests);
-        released.push({ stream, type, requests });
+        this.#findNames(stream, type, ofType);
+        if (ofType.names.size === 0) released.push(this.#takeOut(stream, types, type, ofType));
       }
       if (types.size === 0) this.#waiting.delete(stream);
     }
     return released;
+  }
+
+  #findNames(stream: StreamId, type: TypeUrl, ofType: WithheldOfType): void {
+    ofType.names.clear();
+    ofType.more = this.#missingNames(stream, type, ofType.requests, 0);
+    addNames(ofType);
+  }
+
+  /** What requests ask for that is missing when it is looked for, beginning with the request at `from`. */
+  *#missingNames(
+    stream: StreamId,
+    type: TypeUrl,
+    requests: readonly Withheld[],
+    from: number,
+  ): Generator<string, undefined> {
+    const view = (): Sees => this.#viewOf(stream, this.#nodeOf(stream));
+    // Requests may be added meanwhile.
+    for (let index = from; index < requests.length; index++) {
+      const request = requests[index]?.request;
+      if (request !== undefined) yield* this.#missingIn(type, request, view, index === 0);
+    }
+  }
+
+  #takeOut(
+    stream: StreamId,
+    types: Map<TypeUrl, WithheldOfType>,
+    type: TypeUrl,
+    { requests }: WithheldOfType,
+  ): ReleasedType {
+    types.delete(type);
+    this.#release(stream, requests);
+    return { stream, type, requests };
   }
 
   forget(stream: StreamId): void {
@@ -199,30 +251,37 @@ export class WithheldRequests {
 
   #namesOf(type: TypeUrl): ReadonlyMap<string, ReadonlySet<string>> | undefined {
     const twin = this.#twinOf(type);
-    return this.#missing.get(type) ?? (twin === undefined ? undefined : this.#missing.get(twin));
+    return this.#missing.ofType(type) ?? (twin === undefined ? undefined : this.#missing.ofType(twin));
   }
 }
 
-/** Adds names, as many as are told. */
-function addNames(names: Set<string>, more: Iterable<string>): void {
-  for (const name of more) {
-    if (names.size === NAMES_TOLD) return;
-    names.add(name);
+const noNames: ReadonlySet<string> = new Set();
+
+/** Adds further names, as many as are told. */
+function addNames(ofType: WithheldOfType): void {
+  while (ofType.more !== undefined && ofType.names.size < NAMES_TOLD) {
+    const next = ofType.more.next();
+    if (next.done === true) ofType.more = undefined;
+    else ofType.names.add(next.value);
   }
 }
 
-interface MissingResource {
-  readonly layer: string;
-  readonly type: TypeUrl;
-  readonly name: string;
+/** Takes names that came out of others; returns whether there was one. */
+function takeNames(names: Set<string>, came: ReadonlySet<string>): boolean {
+  const before = names.size;
+  if (came.size < before) for (const name of came) names.delete(name);
+  else for (const name of names) if (came.has(name)) names.delete(name);
+  return names.size < before;
 }
 
-/** The layers of missing resources, by type and name. */
-export function missingNames(missing: Iterable<MissingResource>): MissingNames {
-  const byType = new Map<TypeUrl, Map<string, Set<string>>>();
-  for (const { layer, type, name } of missing) {
-    const byName = byType.get(type) ?? new Map<string, Set<string>>();
-    byType.set(type, byName.set(name, (byName.get(name) ?? new Set()).add(layer)));
-  }
+function namesByType(missing: readonly MissingContent[]): ReadonlyMap<TypeUrl, ReadonlySet<string>> {
+  const byType = new Map<TypeUrl, Set<string>>();
+  for (const { type, name } of missing) byType.set(type, (byType.get(type) ?? new Set()).add(name));
   return byType;
+}
+
+/** What a type waits for, by its newest request. */
+function waitingType(stream: StreamId, { requests, names }: WithheldOfType): readonly WaitingType[] {
+  const newest = requests.at(-1);
+  return newest === undefined ? [] : [{ stream, request: newest.request, missing: [...names] }];
 }

@@ -13,7 +13,7 @@ import type { Slices } from "../slices.ts";
 import { layerChanges, type ResourceChanges } from "./entries.ts";
 import { HeadWaiters } from "./head-waiters.ts";
 import { type NewestChanges, NumbersInForce } from "./numbers-in-force.ts";
-import type { MissingContent } from "./publication.ts";
+import type { MissingChange, MissingContent } from "./publication.ts";
 import { type PlacedResource, References } from "./references.ts";
 
 /** What comes in force together. */
@@ -37,8 +37,8 @@ export interface PublishTarget {
   apply(change: StateChange): Promise<number> | number;
   /** All resources in force. */
   resources(): Iterable<PlacedResource>;
-  /** Told whenever other resources are in force without their content. */
-  setMissing(missing: readonly MissingContent[]): void;
+  /** Told which other resources are in force without their content: nothing but the change, because they may be many. */
+  changeMissing(change: MissingChange): void;
   /** Told which numbers are in force from now on, each time after the change that put them in force. */
   setNumbers?(numbers: NumbersReached): void;
 }
@@ -60,7 +60,7 @@ export class StateInForce {
   readonly #target: PublishTarget;
   readonly #slices: Slices;
   readonly #numbers = new NumbersInForce();
-  readonly #missing = new Map<string, MissingContent & { readonly version: string }>();
+  readonly #missing = new Map<string, MissingVersion>();
   /** Live data that flows here although it is not recorded. */
   readonly #unrecorded = new Map<string, EntryPlace>();
   readonly #waiters = new HeadWaiters();
@@ -94,6 +94,10 @@ export class StateInForce {
   /** The resources in force whose content is not at hand: clients keep what they have of them. */
   get missing(): readonly MissingContent[] {
     return [...this.#missing.values()];
+  }
+
+  get missesContent(): boolean {
+    return this.#missing.size > 0;
   }
 
   get revision(): number {
@@ -147,17 +151,19 @@ export class StateInForce {
 
   /** Puts a change in force and returns the revision; resources without content become missing. */
   async put({ changes, placement }: InForceChange): Promise<number> {
-    const isMissing = await this.#slices.finish(this.#noteMissing(changes));
+    const { added, removed } = await this.#slices.finish(this.#changeOfMissing(changes));
     await this.#slices.finish(this.references.changed(changes));
     const checked = this.#checked?.changes === changes ? this.#checked.inLayers : undefined;
     this.#checked = undefined;
     const inLayers = checked ?? (await this.#slices.finish(layerChanges(changes)));
     if (this.#unrecorded.size > 0) for (const change of changes.changes) this.#unrecorded.delete(placeKey(change));
     // Before the change, so that no client is told that what has no content is not there.
-    if (isMissing.added) this.#target.setMissing(this.missing);
+    for (const one of added) this.#missing.set(placeKey(one), one);
+    if (added.length > 0) this.#target.changeMissing({ added: added.map(placeOf), removed: [] });
     const revision = await this.#target.apply({ changes: inLayers, placement });
     this.#placement = placement ?? this.#placement;
-    if (isMissing.removed) this.#target.setMissing(this.missing);
+    for (const one of removed) this.#missing.delete(placeKey(one));
+    if (removed.length > 0) this.#target.changeMissing({ added: [], removed: removed.map(placeOf) });
     return revision;
   }
 
@@ -198,21 +204,30 @@ export class StateInForce {
     this.#held = held;
   }
 
-  *#noteMissing({
-    changes,
-    resources,
-  }: ResourceChanges): Steps<{ readonly added: boolean; readonly removed: boolean }> {
+  /** What of a change comes without content, and what was missing and is so no longer. */
+  *#changeOfMissing({ changes, resources }: ResourceChanges): Steps<{
+    readonly added: readonly MissingVersion[];
+    readonly removed: readonly MissingVersion[];
+  }> {
+    const [added, removed]: [MissingVersion[], MissingVersion[]] = [[], []];
     let taken = 0;
-    let added = false;
-    let removed = false;
     for (const change of changes) {
       if (++taken % ITEMS_A_STEP === 0) yield ITEMS_A_STEP;
       const { layer, type, name, after } = change;
-      if (after !== undefined && !resources.has(change)) {
-        this.#missing.set(placeKey(change), { layer, type, name, version: after.version });
-        added = true;
-      } else if (this.#missing.size > 0 && this.#missing.delete(placeKey(change))) removed = true;
+      if (after !== undefined && !resources.has(change)) added.push({ layer, type, name, version: after.version });
+      else {
+        const known = this.#missing.size === 0 ? undefined : this.#missing.get(placeKey(change));
+        if (known !== undefined) removed.push(known);
+      }
     }
     return { added, removed };
   }
+}
+
+interface MissingVersion extends MissingContent {
+  readonly version: string;
+}
+
+function placeOf({ layer, type, name }: MissingContent): MissingContent {
+  return { layer, type, name };
 }

@@ -321,7 +321,7 @@ export class PublicationPlanner {
    */
   #restoredBy(publication: Publication, made: ResourceChanges): ResourceChanges {
     const unrecorded = new Map(this.#options.inForce.unrecorded.map((place) => [placeKey(place), place]));
-    if (this.#options.inForce.missing.length === 0 && unrecorded.size === 0) return noResourceChanges;
+    if (!this.#options.inForce.missesContent && unrecorded.size === 0) return noResourceChanges;
     for (const change of made.changes) unrecorded.delete(placeKey(change));
     const resources = new Map<EntryChange, Resource>();
     const { layers, changes = [] } = publication;

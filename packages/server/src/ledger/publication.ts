@@ -100,3 +100,9 @@ export interface MissingContent {
   readonly type: TypeUrl;
   readonly name: string;
 }
+
+/** How what is in force without its content changes. */
+export interface MissingChange {
+  readonly added: readonly MissingContent[];
+  readonly removed: readonly MissingContent[];
+}

@@ -263,11 +263,11 @@ describe("a publisher that is opened again", () => {
     const layers = base(cluster("a"), resource(SECRET, "s", "key"), resource(SECRET, "t", "key"));
     await publisher.publish({ layers, origin });
     const again = await start(store);
-    expect(again.missing).toEqual(["s,t"]);
+    expect(again.missing).toEqual(["+s,+t"]);
     expect(again.inForce).toEqual(["+base a="]);
     const changed = base(cluster("a"), resource(SECRET, "s", "key"), resource(SECRET, "t", "other"));
     await again.publisher.publish({ layers: changed, origin });
-    expect(again.missing).toEqual(["s,t", ""]);
+    expect(again.missing).toEqual(["+s,+t", "-t,-s"]);
     expect(again.inForce.slice(1)).toEqual(["+base t=other +base s=key"]);
     expect(again.recorded).toEqual(["resumed 1 1 2", "2 live 1"]);
     const bodies = await Promise.all((await recordsOf(store)).map((one) => JSON.stringify(one)));

@@ -50,7 +50,7 @@ async function start(store = new MemoryLedgerStore()) {
         return ++revision;
       },
       resources: () => placed.values(),
-      setMissing: () => undefined,
+      changeMissing: () => undefined,
     },
     onRecorded: () => undefined,
     onResumed: () => undefined,

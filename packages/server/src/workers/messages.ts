@@ -3,7 +3,7 @@ import type { NodePastLine, Placement, Remembered } from "@xdskit/protocol/inter
 import type { LiveEvents } from "../admin/answers/live.ts";
 import type { ProgressAnswer } from "../admin/answers/progress.ts";
 import type { NumbersReached, StateChange } from "../ledger/in-force.ts";
-import type { MissingContent } from "../ledger/publication.ts";
+import type { MissingChange, MissingContent } from "../ledger/publication.ts";
 import type { SessionCounts } from "../ledger/sessions.ts";
 import type { EncoderCounters, LimitState, WriteState } from "../observe/gauges.ts";
 import type { MetricReading } from "../observe/metric-readings.ts";
@@ -121,7 +121,7 @@ export type ToWorker =
   | ({ readonly kind: "change"; readonly revision: number } & StateChange)
   /** What clients of any worker were served, by the revisions of the primary. */
   | { readonly kind: "remembered"; readonly what: Remembered }
-  | { readonly kind: "missing"; readonly missing: readonly MissingContent[] }
+  | { readonly kind: "missing"; readonly change: MissingChange }
   | { readonly kind: "numbers"; readonly numbers: NumbersReached }
   /** With the connection of a client that came in at a listener. */
   | { readonly kind: "connection"; readonly listener: number }

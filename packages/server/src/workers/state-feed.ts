@@ -1,7 +1,7 @@
 import type { LayerChange, Resource } from "@xdskit/protocol";
 import type { Placement, Remembered } from "@xdskit/protocol/internal";
 import type { NumbersReached, StateChange } from "../ledger/in-force.ts";
-import type { MissingContent } from "../ledger/publication.ts";
+import type { MissingChange, MissingContent } from "../ledger/publication.ts";
 import type { PlacedResource } from "../ledger/references.ts";
 import type { ToWorker, WorkerStart } from "./messages.ts";
 
@@ -13,6 +13,7 @@ export interface FeedSource {
   isReady(): boolean;
   revision(): number;
   resources(): Iterable<PlacedResource>;
+  missing(): Iterable<MissingContent>;
   numbers(): WorkerStart["numbers"];
   remembered(): Iterable<Remembered>;
 }
@@ -31,7 +32,6 @@ export class StateFeed {
   readonly #source: FeedSource;
   readonly #followers = new Set<Follower>();
   #placement: Placement | undefined;
-  #missing: readonly MissingContent[] = [];
 
   constructor(source: FeedSource) {
     this.#source = source;
@@ -48,9 +48,8 @@ export class StateFeed {
     this.#send({ kind: "remembered", what });
   }
 
-  setMissing(missing: readonly MissingContent[]): void {
-    this.#missing = missing;
-    this.#send({ kind: "missing", missing });
+  changeMissing(change: MissingChange): void {
+    this.#send({ kind: "missing", change });
   }
 
   setNumbers(numbers: NumbersReached): void {
@@ -66,7 +65,7 @@ export class StateFeed {
       isReady: source.isReady(),
       revision: source.revision(),
       placement: this.#placement,
-      missing: this.#missing,
+      missing: [...source.missing()],
       numbers: source.numbers(),
       remembered: [...source.remembered()],
     });

@@ -179,7 +179,7 @@ export class WorkerLink implements Freshness {
         hub.noteElsewhere([history.ofPrimary(message.what)]);
         return;
       case "missing":
-        target.setMissing(message.missing);
+        target.changeMissing(message.change);
         return;
       case "numbers":
         reach(numbers, message.numbers, hub.revision);
@@ -197,7 +197,7 @@ export class WorkerLink implements Freshness {
       else for (const put of puts) all.push(put);
     }
     this.#atStart = undefined;
-    if (missing.length > 0) target.setMissing(missing);
+    if (missing.length > 0) target.changeMissing({ added: missing, removed: [] });
     if (isReady) {
       const changes = [...layers].map(([layer, puts]) => ({ layer, puts }));
       history.reached({ own: await target.apply({ changes, placement }), primary });

@@ -36,7 +36,7 @@ async function start(name: string, kind: TypeKind): Promise<Publisher> {
       check: () => undefined,
       apply: () => ++revision,
       resources: () => [],
-      setMissing: () => undefined,
+      changeMissing: () => undefined,
     },
     onRecorded: () => undefined,
     onResumed: () => undefined,

@@ -73,7 +73,8 @@ export async function start(
         return ++revision;
       },
       resources: () => placed.values(),
-      setMissing: (list) => missing.push(list.map(({ name }) => name).join(",")),
+      changeMissing: ({ added, removed }) =>
+        missing.push([...added.map(({ name }) => `+${name}`), ...removed.map(({ name }) => `-${name}`)].join(",")),
     },
     onRecorded: ({ number, kind }, { length }) => recorded.push(`${number} ${kind} ${length}`),
     onResumed: ({ number, resources, missing: lost }) => recorded.push(`resumed ${number} ${resources} ${lost}`),

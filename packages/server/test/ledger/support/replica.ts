@@ -73,7 +73,7 @@ export async function openReplica(
         );
         return ++revision;
       },
-      setMissing: () => undefined,
+      changeMissing: () => undefined,
     },
     ...(mayPublish !== undefined && { mayPublish }),
     onRecorded: ({ number, kind }, { length }) => recorded.push(`${number} ${kind} ${length}`),
