@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -85,6 +86,42 @@ test("is released also if nothing can be written beside it", () => {
 test("there is none where no file can be", () => {
   expect(() => acquireFileLock(join(directory, "missing", "lock"))).toThrow(/ENOENT/);
   expect(readdirSync(directory)).toEqual([]);
+});
+
+test("is not at a link that leads nowhere", () => {
+  symlinkSync("nowhere", path);
+  expect(() => acquireFileLock(path)).toThrow(`symbolic link to nowhere, which does not exist`);
+  expect(readdirSync(directory)).toEqual(["lock"]);
+});
+
+test("is held, and can be released, although what killed processes left cannot be read or removed", () => {
+  const leftovers = [`lock.${TOKEN}`, `lock.${TOKEN}.live`, `lock.${TOKEN}.new`];
+  for (const name of leftovers) mkdirSync(join(directory, name));
+  const lock = acquireFileLock(path);
+  expect([lock.kind, acquireFileLock(path).kind]).toEqual(["acquired", "held"]);
+  if (lock.kind === "acquired") lock.release();
+  expect(readdirSync(directory).sort()).toEqual(leftovers);
+});
+
+describe("is free again if taking it fails", () => {
+  const failing = (call: "readdirSync" | "renameSync"): void => {
+    vi.spyOn(fs, call).mockImplementationOnce(() => {
+      throw Object.assign(new Error(`EIO: i/o error, ${call}`), { code: "EIO", syscall: call });
+    });
+  };
+
+  test("after its file was made", () => {
+    failing("readdirSync");
+    expect(() => acquireFileLock(path)).toThrow(/EIO/);
+    expect([readdirSync(directory), acquireFileLock(path).kind]).toEqual([[], "acquired"]);
+  });
+
+  test("after it was claimed", () => {
+    writeFileSync(path, `999999999 1 - ${TOKEN}\n`);
+    failing("renameSync");
+    expect(() => acquireFileLock(path)).toThrow(/EIO/);
+    expect([readdirSync(directory), acquireFileLock(path).kind]).toEqual([["lock"], "acquired"]);
+  });
 });
 
 describe("is nobody's", () => {

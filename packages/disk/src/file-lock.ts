@@ -8,6 +8,7 @@ import {
   linkSync,
   openSync,
   readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   writeSync,
@@ -73,12 +74,14 @@ export function acquireFileLock(path: string): AcquiredFileLock | HeldFileLock {
       return { kind: "held", pid: pidOf(other) };
     }
   } catch (error) {
-    leave();
+    // Whatever failed after the lock was placed: this process is alive, so nobody else could take it.
+    attempt(() => removeOwn(lock, token));
+    attempt(leave);
     throw error;
   } finally {
-    rmSync(draft, { force: true });
+    attempt(() => rmSync(draft, { force: true }));
   }
-  removeLeftovers(lock);
+  attempt(() => removeLeftovers(lock));
   return {
     kind: "acquired",
     release() {
@@ -127,16 +130,40 @@ function contend(lock: string, draft: string, token: string): Holder | undefined
       return unseen;
     }
     const first = readHolder(lock);
-    if (first === undefined) continue;
+    if (first === undefined) {
+      refuseLink(lock);
+      continue;
+    }
     const last = lastClaim(lock, first);
     if (last.isAlive) return last.holder;
     const claim = claimAfter(lock, last.holder);
     if (!place(draft, claim)) continue;
-    if (readHolder(lock)?.token === first.token) {
-      renameSync(claim, lock);
-      return undefined;
+    let isPlaced = false;
+    try {
+      if (readHolder(lock)?.token === first.token) {
+        renameSync(claim, lock);
+        isPlaced = true;
+        return undefined;
+      }
+    } finally {
+      if (!isPlaced) rmSync(claim, { force: true });
     }
-    rmSync(claim, { force: true });
+  }
+}
+
+/** A link that leads nowhere has no holder, and yet takes the name of the lock. */
+function refuseLink(lock: string): void {
+  const target = unlessSystemError(() => readlinkSync(lock));
+  if (target === undefined || existsSync(lock)) return;
+  throw new Error(`expected a lock file or none at ${lock}, got a symbolic link to ${target}, which does not exist`);
+}
+
+function unlessSystemError<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!isAnySystemError(error)) throw error;
+    return undefined;
   }
 }
 
@@ -150,7 +177,7 @@ function holderWithoutFile(lock: string): Holder | undefined {
     if (token === undefined || existsSync(draftOf(lock, token))) continue;
     const sign = signOf(lock, token);
     if (isPresent(sign)) return { token, process: undefined };
-    rmSync(sign, { force: true });
+    attempt(() => rmSync(sign, { force: true }));
   }
   return undefined;
 }
@@ -213,7 +240,10 @@ function place(draft: string, path: string): boolean {
 function removeLeftovers(lock: string): void {
   for (const suffix of suffixesOf(lock)) {
     const path = `${lock}${suffix}`;
-    if (isLeftover(lock, path, suffix)) rmSync(path, { force: true });
+    // Each on its own: one may be another user's.
+    attempt(() => {
+      if (isLeftover(lock, path, suffix)) rmSync(path, { force: true });
+    });
   }
 }
 
