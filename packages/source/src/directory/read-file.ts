@@ -80,7 +80,8 @@ async function readOpenFile(
   const before = await handle.stat();
   const stamp = stampOf(before);
   if (!before.isFile()) {
-    const message = "expected a regular file, got a device, a socket or a pipe";
+    const got = before.isDirectory() ? "a folder" : "a device, a socket or a pipe";
+    const message = `expected a regular file, got ${got}`;
     return { kind: "refused", stamp, problem: problem("FILE_NOT_REGULAR", file, message) };
   }
   if (Number(before.size) > limit.maxBytes) {

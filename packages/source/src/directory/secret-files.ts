@@ -90,11 +90,13 @@ export class SecretFiles {
     const wanted = new Set(chunks.flatMap(this.#pathsOf));
     const changing: string[] = [];
     const known = new Map<string, KnownFile>();
+    const dueFolders = new Set<string>();
     const waiting = wanted.values();
     const readOn = async (): Promise<void> => {
       for (const path of waiting) {
         const before = this.#known.get(path);
         const isDue = before === undefined || isBelow(path, paths);
+        if (isDue) dueFolders.add(posix.dirname(path));
         const now = isDue ? await this.#read(path, before, maxBytes) : before;
         if (now === "changing") changing.push(path);
         const kept = now === "changing" ? before : now;
@@ -104,8 +106,7 @@ export class SecretFiles {
     await Promise.all(Array.from({ length: Math.min(FILES_AT_ONCE, wanted.size) }, readOn));
     const changed =
       known.size !== this.#known.size || [...known].some(([path, { file }]) => this.#known.get(path)?.file !== file);
-    if (known.size !== this.#known.size || [...known.keys()].some((path) => !this.#known.has(path)))
-      this.#folders = await this.#foldersOf(known.keys());
+    if (changed || dueFolders.size > 0) this.#folders = await this.#foldersOf(wanted, dueFolders);
     this.#known = known;
     const problems: CrossProblem[] = [];
     return { chunks: chunks.map((chunk) => this.#fillChunk(chunk, problems)), problems, changed, changing };
@@ -148,11 +149,13 @@ export class SecretFiles {
     return { stamp: reading.kind === "read" ? reading.stamp : undefined, file: same };
   }
 
-  async #foldersOf(paths: Iterable<string>): Promise<ReadonlyMap<string, string>> {
+  /** Those that are not due are where they were. */
+  async #foldersOf(paths: Iterable<string>, due: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
     const folders = new Map<string, string>();
     for (const path of new Set([...paths].map((file) => posix.dirname(file)))) {
       if (path === "." || path === "..") continue; // watched anyway; what is in the latter is looked for from time to time
-      const real = await realpath(join(this.#directory, path)).catch(() => undefined);
+      const isDue = due.has(path);
+      const real = isDue ? await realpath(join(this.#directory, path)).catch(() => undefined) : this.#folders.get(path);
       if (real !== undefined) folders.set(path, real);
     }
     return folders;
@@ -249,7 +252,10 @@ function pathFrom(file: string, filename: string): string {
 }
 
 function isBelow(path: string, paths: ReadonlySet<string>): boolean {
-  return paths.has("") || [...paths].some((one) => path === one || path.startsWith(`${one}/`));
+  if (paths.has("") || paths.has(path)) return true;
+  for (let cut = path.lastIndexOf("/"); cut > 0; cut = path.lastIndexOf("/", cut - 1))
+    if (paths.has(path.slice(0, cut))) return true;
+  return false;
 }
 
 function isSame(a: SecretFile, b: SecretFile): boolean {
