@@ -200,6 +200,15 @@ describe("a change is seen when a file", () => {
     expect(names(await watching.next())).toEqual(["c"]);
   });
 
+  test("is in a folder that a link leads to, and that is moved away", async () => {
+    const around = temporaryDirectory({ "config/a.yaml": cluster("a"), "elsewhere/b.yaml": cluster("b") });
+    symlinkSync("../elsewhere", join(around, "config/b.yaml"));
+    const { first, watching } = await watchFrom(join(around, "config"));
+    expect(names(first)).toEqual(["a", "b"]);
+    renameSync(join(around, "elsewhere"), join(around, "away"));
+    expect(codes(await watching.next())).toEqual(["SYMLINK_BROKEN b.yaml"]);
+  });
+
   test("changes where nobody tells of it: it is looked for", async () => {
     const directory = temporaryDirectory({ "a.yaml": cluster("a") });
     const elsewhere = temporaryDirectory({ "b.yaml": cluster("b") });

@@ -92,7 +92,10 @@ export class FolderWatch {
     else if (!isIgnoredName(name)) {
       const path = join(folder, name);
       // The watch may now be of another folder with the same name; a folder's own end is reported under its own name.
-      if (event === "rename") this.forget(this.#watchers.has(path) ? path : basename(real) === name ? folder : path);
+      const isMaybeOwnEnd = event === "rename" && basename(real) === name && !this.#watchers.has(path);
+      if (event === "rename") this.forget(isMaybeOwnEnd ? folder : path);
+      // The folder of a link to this one does not tell.
+      if (isMaybeOwnEnd) this.#onChange(folder);
       this.#onChange(path);
     }
   }
