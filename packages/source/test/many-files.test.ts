@@ -91,6 +91,24 @@ test("folders that are gone cost what was in them, however many others there are
   expect(many.map((work, index) => Math.round(work / (few[index] ?? 0)))).toEqual([2, 2]);
 });
 
+test("folders in folders that all may have changed are looked at once", async () => {
+  const folders = Array.from({ length: 20 }, (_, depth) =>
+    Array(depth + 1)
+      .fill("f")
+      .join("/"),
+  );
+  const files = folders.map((folder) => `${folder}/a.yaml`);
+  const directory = temporaryDirectory(Object.fromEntries(files.map((file, index) => [file, cluster(`c${index}`)])));
+  const reading = new DirectoryReading({ ...options, directory, fileSystem: syncFileSystem });
+  await reading.look(new Set([""]), { isPatient: false });
+  write(directory, "f/a.yaml", cluster("new"));
+  write(directory, files.at(-1) ?? "", cluster("newest"));
+  expect(await workOf(reading, [...files, ...folders])).toMatchObject({ readdir: 20, open: 2, lstat: 0 });
+  const { load } = await reading.look(new Set([]), { isPatient: true });
+  const names = (load.state?.layers.get("base") ?? []).map(({ name }) => name);
+  expect([names.length, names.includes("new"), names.includes("newest")]).toEqual([20, true, true]);
+});
+
 test("of warnings in many files only those that are told are placed", async () => {
   const list = (file: string, ms: number): string =>
     Array.from({ length: 1_000 }, (_, i) => {

@@ -11,6 +11,7 @@ import { DirectoryTree } from "./directory-tree.ts";
 import { FileCache, type Progress } from "./file-cache.ts";
 import { asyncFileSystem, type FileSystem } from "./file-system.ts";
 import { problem } from "./file-system-problem.ts";
+import { isInside } from "./path-map.ts";
 import { ProblemPlacer } from "./place-problems.ts";
 import { type FilledFiles, SecretFiles } from "./secret-files.ts";
 
@@ -146,7 +147,8 @@ export class DirectoryReading {
     const known = this.tree.folders.get("");
     const isReplaced = known === undefined || (await this.#realDirectory()) !== known;
     if (isReplaced || paths.has("")) return await this.tree.walk();
-    for (const path of paths) await this.tree.look(path);
+    // A look at a folder is one at everything in it.
+    for (const path of paths) if (!isInside(path, paths)) await this.tree.look(path);
     return undefined;
   }
 

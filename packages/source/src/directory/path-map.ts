@@ -55,6 +55,12 @@ export class PathMap<Value> extends Map<string, Value> {
   }
 }
 
+/** Whether a path is in one of these folders, the root left out. */
+export function isInside(path: string, folders: ReadonlySet<string>): boolean {
+  for (let folder = folderOf(path); folder !== ""; folder = folderOf(folder)) if (folders.has(folder)) return true;
+  return false;
+}
+
 function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }

@@ -10,6 +10,7 @@ import { type CrossProblem, type LayerFile, withResources } from "../file-conten
 import { checkContents } from "../secret/pem-check.ts";
 import { findSources, inlineSources, type SecretJson, type SecretSource } from "../secret/secret-sources.ts";
 import { stampOf } from "./file-stamp.ts";
+import { isInside } from "./path-map.ts";
 import { fileLimit, readWholeFile } from "./read-file.ts";
 
 /** The files of a directory with the content of what its Secrets name in place of the paths. */
@@ -252,10 +253,7 @@ function pathFrom(file: string, filename: string): string {
 }
 
 function isBelow(path: string, paths: ReadonlySet<string>): boolean {
-  if (paths.has("") || paths.has(path)) return true;
-  for (let cut = path.lastIndexOf("/"); cut > 0; cut = path.lastIndexOf("/", cut - 1))
-    if (paths.has(path.slice(0, cut))) return true;
-  return false;
+  return paths.has("") || paths.has(path) || isInside(path, paths);
 }
 
 function isSame(a: SecretFile, b: SecretFile): boolean {
