@@ -154,7 +154,7 @@ describe("a thread reads as it is read without one", () => {
       }
       const expected = await here.look(paths, asPatient);
       expect((await there.look(paths, asPatient)).load).toEqual(expected.load);
-      expect(there.folders).toEqual(here.tree.folders);
+      expect(there.folders).toEqual(new Map(here.tree.folders));
     }
   });
 });
