@@ -47,7 +47,7 @@ export function createTransports(
   });
   const intake = new Intake();
   const readPacer = new ReadPacer({ isBusy: () => intake.isBusy, isChangeDue });
-  const shared = { sockets: new OpenSockets(limits), decompression: new Decompression(), intake, readPacer, http2 };
+  const shared = { sockets: OpenSockets.within(limits), decompression: new Decompression(), intake, readPacer, http2 };
   return options.listen.map(({ host, port, tls = usual, ...choice }, index) => {
     const secured = tls === false ? undefined : tls;
     return new GrpcTransport({

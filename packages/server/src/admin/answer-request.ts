@@ -56,13 +56,15 @@ interface Called {
   readonly files: ConsoleFiles;
   readonly options: AdminAdmissionOptions;
   readonly caller: AdminCaller;
+  /** The caller has a role, or the access rules let it ask for more than health and metrics. */
+  readonly onKnown: () => void;
 }
 
 /** Answers a request if its caller may make it. */
 export async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { sources, files, options, caller }: Called,
+  { sources, files, options, caller, onKnown }: Called,
 ): Promise<void> {
   if (request.method !== "POST") request.resume();
   response.setHeader("cache-control", "no-store");
@@ -86,6 +88,7 @@ export async function answerRequest(
     refuseCaller(request, response, caller, { entryPoint, options });
     return;
   }
+  if (role !== undefined || !isProbe(entryPoint)) onKnown();
   // Whom an access rule lets in without a role may change things, as an operator may.
   if (isChange) audit(request, response, { caller, role: role ?? "operator", options });
   if (!isRead && request.method !== "POST") {
@@ -153,6 +156,10 @@ function pathOf({ url = "" }: IncomingMessage): string {
   return url.slice(0, MAX_PATH).replace(/[?#].*$/s, "");
 }
 
+function isProbe(entryPoint: AdminEntryPoint): boolean {
+  return entryPoint === "health" || entryPoint === "metrics";
+}
+
 /** Says the same whether there is something at the path or not. */
 function refuseCaller(
   request: IncomingMessage,
@@ -167,7 +174,6 @@ function refuseCaller(
     caller.kind === "tls"
       ? "name your client certificate in admin-viewers or admin-operators"
       : "ask from that machine, at its local socket (admin-socket), or over TLS with a client certificate (admin-tls)";
-  const isProbe = entryPoint === "health" || entryPoint === "metrics";
-  const error = isProbe ? `you may not read ${entryPoint} here` : "you may read health and metrics only";
+  const error = isProbe(entryPoint) ? `you may not read ${entryPoint} here` : "you may read health and metrics only";
   refuse(response, 403, { error, hint });
 }

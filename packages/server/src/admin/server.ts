@@ -1,9 +1,18 @@
-import { createServer, type Server } from "node:http";
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { Server as NetServer, Socket } from "node:net";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { TlsFiles } from "../options.ts";
 import { type InForceCertificates, TlsListener, type TlsReloads } from "../transport/grpc/tls.ts";
+import { OpenSockets } from "../transport/open-sockets.ts";
 import { type AdminCaller, callerOf } from "./access.ts";
 import { type AdminAdmissionOptions, answerRequest } from "./answer-request.ts";
 import { ConsoleFiles } from "./console.ts";
@@ -29,11 +38,24 @@ export interface AdminServerOptions extends AdminAdmissionOptions {
   /** Receives internal errors of routes. */
   readonly onFault?: (path: string, cause: unknown) => void;
   readonly tlsReloads?: TlsReloads;
+  /** @default a minute for the headers, five for the body, and one in which nothing is read */
+  readonly times?: AdminTimes;
 }
 
 const HANDSHAKE_MS = 10_000;
 /** Of the port, and of the local socket: callers must not take the files that clients and the history need. */
 const MAX_CONNECTIONS = 256;
+const TIMES: AdminTimes = { headMs: 60_000, requestMs: 300_000, blockedMs: 60_000 };
+
+/** How long callers may take, in milliseconds. */
+export interface AdminTimes {
+  /** From the connection, or the last answer, to the end of the headers. */
+  readonly headMs: number;
+  /** To the end of the body. */
+  readonly requestMs: number;
+  /** To read anything of what was written. */
+  readonly blockedMs: number;
+}
 
 /** The admin API: resources, clients, deliveries and the history. */
 export interface AdminServer {
@@ -65,62 +87,101 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   const sources = createAdminSources(options);
   const { feed, samples: taken } = sources;
   const files = new ConsoleFiles();
-  const serverFor = (callerAt: (socket: Socket) => AdminCaller): Server =>
-    createServer((request, response) => {
-      answerRequest(request, response, { sources, files, options, caller: callerAt(request.socket) }).catch(
-        (cause: unknown) => {
-          // The caller left before its request was there.
-          if (request.destroyed && !request.complete) return;
-          options.onFault?.(request.url ?? "", cause);
-          fail(response);
-        },
-      );
+  const { blockedMs } = options.times ?? TIMES;
+  const answer: Answering = (request, response, { caller, onKnown }) => {
+    // While the server works on its answer, the caller has nothing to read.
+    response.setTimeout(blockedMs, () => {
+      if (request.socket.writableLength > 0) request.socket.destroy();
     });
-  return new ListeningAdmin(
-    options,
-    { samples: taken, feed },
-    serverFor(callerOf),
-    serverFor(() => ({ kind: "socket" })),
-  );
+    answerRequest(request, response, { sources, files, options, caller, onKnown }).catch((cause: unknown) => {
+      // The caller left before its request was there.
+      if (request.destroyed && !request.complete) return;
+      options.onFault?.(request.url ?? "", cause);
+      fail(response);
+    });
+  };
+  return new ListeningAdmin(options, { samples: taken, feed }, inTurn(answer));
+}
+
+interface Asker {
+  readonly caller: AdminCaller;
+  readonly onKnown: () => void;
+}
+
+type Answering = (request: IncomingMessage, response: ServerResponse, asker: Asker) => void;
+
+/**
+ * Answers the requests of a connection one after another, each in a turn of the event loop: thousands fit into one
+ * packet. Node tells only the response whose turn it is that its connection was closed.
+ */
+function inTurn(answer: Answering): Answering {
+  return (request, response, asker) => {
+    if (response.socket !== null) {
+      answer(request, response, asker);
+      return;
+    }
+    response.once("socket", ({ destroyed }: Socket) => {
+      if (destroyed) return;
+      setImmediate(() => {
+        if (!request.socket.destroyed) answer(request, response, asker);
+      });
+    });
+  };
 }
 
 class ListeningAdmin implements AdminServer {
   readonly #options: AdminServerOptions;
   readonly #live: Pick<AdminSources, "samples" | "feed">;
-  readonly #atPort: Server;
-  readonly #atPath: Server;
-  /** The connections at the port with TLS, also before the end of their handshake. */
-  readonly #atTls = new Set<Socket>();
+  readonly #answer: Answering;
+  readonly #atPath: HttpServer;
+  /** The connections at the port, also before the end of their handshake. */
+  readonly #connections = new Set<Socket>();
+  /** Whoever has no role makes room for those that come after, and may have one. */
+  readonly #sockets = new OpenSockets(MAX_CONNECTIONS);
+  #atPort: NetServer | undefined;
   #tls: TlsListener | undefined;
 
-  constructor(
-    options: AdminServerOptions,
-    live: Pick<AdminSources, "samples" | "feed">,
-    atPort: Server,
-    atPath: Server,
-  ) {
+  constructor(options: AdminServerOptions, live: Pick<AdminSources, "samples" | "feed">, answer: Answering) {
     this.#options = options;
     this.#live = live;
-    this.#atPort = atPort;
-    this.#atPath = atPath;
+    this.#answer = answer;
+    this.#atPath = createServer(this.#times, (request, response) =>
+      answer(request, response, { caller: { kind: "socket" }, onKnown: () => undefined }),
+    );
+    this.#atPath.maxConnections = MAX_CONNECTIONS;
   }
 
   async start(): Promise<{ readonly host: string; readonly port: number } | undefined> {
     const { listen: address, socket, tls } = this.#options;
-    this.#atPath.maxConnections = MAX_CONNECTIONS;
     if (socket !== undefined) await listenAtPath(this.#atPath, socket);
     this.#live.samples.start();
     if (address === undefined) return undefined;
-    return await listen(tls === undefined ? this.#atPort : await this.#openTls(tls), address);
+    const ask: RequestListener = (request, response) =>
+      this.#answer(request, response, {
+        caller: callerOf(request.socket),
+        onKnown: () => this.#sockets.speaks(keyOf(request.socket)),
+      });
+    this.#atPort = tls === undefined ? createServer(this.#times, ask) : await this.#createTls(tls, ask);
+    this.#atPort.on("connection", (socket: Socket) => this.#enter(socket));
+    return await listen(this.#atPort, address);
   }
 
-  async #openTls(files: TlsFiles): Promise<NetServer> {
+  get #times(): ServerOptions {
+    const { headMs, requestMs } = this.#options.times ?? TIMES;
+    return {
+      headersTimeout: headMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: Math.min(headMs, requestMs) / 2,
+    };
+  }
+
+  async #createTls(files: TlsFiles, ask: RequestListener): Promise<NetServer> {
     const nothing = { onReloaded: () => undefined, onRefused: () => undefined };
     this.#tls = await TlsListener.open(
       // Health and metrics are for callers without a certificate too.
       { ...files, requireClientCertificate: false },
       {
-        onSocket: (socket) => this.#atPort.emit("connection", socket),
+        createServer: (options) => createTlsServer({ ...options, ...this.#times }, ask),
         // The role of a connection ends with its certificate; one that only expires soon keeps it.
         onNotice: (socket, notice) => {
           if (notice !== "expiring") socket.destroy();
@@ -130,11 +191,13 @@ class ListeningAdmin implements AdminServer {
       },
       this.#options.tlsReloads ?? nothing,
     );
-    this.#tls.server.on("connection", (socket: Socket) => {
-      this.#atTls.add(socket);
-      socket.once("close", () => this.#atTls.delete(socket));
-    });
     return this.#tls.server;
+  }
+
+  #enter(socket: Socket): void {
+    this.#connections.add(socket);
+    socket.once("close", () => this.#connections.delete(socket));
+    this.#sockets.add(keyOf(socket), socket)?.destroy();
   }
 
   get certificates(): InForceCertificates | undefined {
@@ -149,11 +212,16 @@ class ListeningAdmin implements AdminServer {
     this.#live.samples.close();
     this.#live.feed.close();
     this.#tls?.close();
-    const closing = Promise.all([this.#atPort, this.#atPath, this.#tls?.server].map((server) => closed(server)));
-    for (const server of [this.#atPort, this.#atPath]) server.closeAllConnections();
-    for (const socket of this.#atTls) socket.destroy();
+    const closing = Promise.all([this.#atPort, this.#atPath].map((server) => closed(server)));
+    this.#atPath.closeAllConnections();
+    for (const socket of this.#connections) socket.destroy();
     await closing;
   }
+}
+
+/** The same for a connection and for TLS on it. */
+function keyOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 function listen(
@@ -161,7 +229,6 @@ function listen(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<{ host: string; port: number }> {
   return new Promise((resolve, reject) => {
-    server.maxConnections = MAX_CONNECTIONS;
     server.once("error", reject);
     server.listen(port, host, () => {
       server.off("error", reject);

@@ -19,8 +19,15 @@ export class OpenSockets {
   #open = 0;
   #ports = 0;
 
-  constructor({ maxConnections }: Pick<Limits, "maxConnections">) {
-    this.#most = maxConnections + Math.min(Math.ceil(maxConnections * BESIDE_CONNECTIONS), BESIDE_CONNECTIONS_AT_MOST);
+  /** `most`: how many may be open. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** For clients, some of which are told of the limit of connections. */
+  static within({ maxConnections }: Pick<Limits, "maxConnections">): OpenSockets {
+    const beside = Math.min(Math.ceil(maxConnections * BESIDE_CONNECTIONS), BESIDE_CONNECTIONS_AT_MOST);
+    return new OpenSockets(maxConnections + beside);
   }
 
   /** The number of a new port, to make keys of. */

@@ -251,13 +251,14 @@ test("names in a certificate keep their kind, whatever they contain", () => {
 });
 
 test.each(["a port", "a local socket"])(
-  "%s has 256 connections, and a place once one of them is gone",
+  "%s has 256 connections for operators, and a place once one of them is gone",
   async (kind) => {
     const adminSocket = pathOf("full.sock");
     const world = await start(kind === "a port" ? { admin: {} } : { adminSocket });
     const address = world.adminAddress ?? { path: adminSocket };
     const held = Array.from({ length: 256 }, () => connect(address).on("error", () => undefined));
-    await Promise.all(held.map(async (socket) => await once(socket, "connect")));
+    for (const socket of held) socket.write("GET /api/v1/events HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    await Promise.all(held.map(async (socket) => await once(socket, "data")));
     const tooMany = connect(address)
       .on("error", () => undefined)
       .resume();

@@ -2,7 +2,14 @@ import { constants, createHash } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { createSecureContext, createServer, type SecureContextOptions, type Server, type TLSSocket } from "node:tls";
+import {
+  createSecureContext,
+  createServer,
+  type SecureContextOptions,
+  type Server,
+  type TLSSocket,
+  type TlsOptions,
+} from "node:tls";
 import { XdsError } from "../../error.ts";
 import type { TlsFiles } from "../../options.ts";
 import { type CertificateFaults, type CertificateNotice, CertificateWatch } from "./certificate-watch.ts";
@@ -41,7 +48,9 @@ export interface InForceCertificates {
 
 /** What a TLS server does with its connections. */
 export interface TlsPorts {
-  readonly onSocket: (socket: TLSSocket) => void;
+  readonly onSocket?: (socket: TLSSocket) => void;
+  /** Makes the server, which is an ordinary one of `node:tls` otherwise. */
+  readonly createServer?: (options: TlsOptions) => Server;
   /** The client's certificate expires soon, or is not valid any more: the connection is to be closed. */
   readonly onNotice: (socket: TLSSocket, notice: CertificateNotice) => void;
   /** The connection of a failed handshake is about to be closed. */
@@ -110,7 +119,7 @@ export class TlsListener {
     const credentials = await readCredentials(files).catch((cause: unknown) => {
       throw new XdsError("TLS_INVALID", `the TLS files cannot be used: ${messageOf(cause)}`, { cause });
     });
-    const server = createServer({
+    const server = (ports.createServer ?? createServer)({
       ...contextOf(credentials),
       ALPNProtocols: [...ports.protocols],
       handshakeTimeout: ports.handshakeTimeoutMs,
@@ -134,7 +143,7 @@ export class TlsListener {
       socket.destroy(); // a handshake that takes too long leaves it open
     });
     server.on("secureConnection", (socket) => {
-      ports.onSocket(socket);
+      ports.onSocket?.(socket);
       // With the trust of now: the handshake may have begun before a reload.
       this.#clients.add(socket, this.#trust);
     });
