@@ -1,7 +1,8 @@
 import { get } from "node:http";
 import { expect, test } from "vitest";
 import type { StreamsAnswer } from "../../src/admin/answers/nodes.ts";
-import { CDS, node, RealMachine, resource } from "./real-machine.ts";
+import type { GraphAnswer } from "../../src/admin/answers/resources.ts";
+import { CDS, LDS, node, RealMachine, resource, SRDS } from "./real-machine.ts";
 
 const NODES = 10_000;
 
@@ -64,6 +65,22 @@ test("a reader that leaves ends the walk", async () => {
   world.metrics.close();
   expect(walked).toBeGreaterThan(0);
   expect(walked).toBeLessThan(3000);
+});
+
+test("a graph in which 10,000 resources refer to all of 10,000 others is not made of pairs", async () => {
+  const world = new RealMachine();
+  const puts = Array.from({ length: 10_000 }, (_, i) => [
+    resource(LDS, `l${i}`, `l${i}`, [{ type: SRDS, name: "*" }]),
+    resource(SRDS, `s${i}`),
+  ]);
+  world.commit([{ layer: "base", puts: puts.flat() }]);
+  const port = (await world.admin.start())?.port ?? 0;
+  const answer = JSON.parse(await read(port, "/api/v1/graph?type=lds&name=l5")) as GraphAnswer;
+  await world.admin.close();
+  world.metrics.close();
+  expect(answer.nodes.map(({ name }) => name)).toEqual(["l5", ...Array.from({ length: 99 }, (_, i) => `s${i}`)]);
+  expect(answer.edges).toEqual(Array.from({ length: 99 }, (_, i) => ({ from: 0, to: i + 1 })));
+  expect(answer.isCut).toBe(true);
 });
 
 function read(port: number, path: string): Promise<string> {

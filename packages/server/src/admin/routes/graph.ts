@@ -27,9 +27,9 @@ export const graph: Route = {
     const center = keyOf(type, name);
     const isCut = { value: false };
     const shown = new Set([center]);
-    follow(center, links.to, shown, isCut);
+    follow(center, (key) => targetsOf(key, links), shown, isCut);
     const above = new Set([center]);
-    follow(center, links.from, above, isCut, MAX_SHOWN - shown.size + 1);
+    follow(center, (key) => usersOf(key, links), above, isCut, MAX_SHOWN - shown.size + 1);
     for (const key of above) shown.add(key);
     return { kind: "json", value: describeGraph([...shown], links, describe, isCut.value) };
   },
@@ -44,11 +44,14 @@ interface Found {
 
 interface Links {
   readonly found: ReadonlyMap<string, Found>;
+  /** The keys of what a resource refers to, which may be all resources of a type. */
   readonly to: ReadonlyMap<string, ReadonlySet<string>>;
   readonly from: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The resources of each type of which something refers to all. */
+  readonly all: ReadonlyMap<TypeUrl, readonly string[]>;
 }
 
-interface GrowingLinks extends Links {
+interface GrowingLinks {
   readonly found: Map<string, Found>;
   readonly to: Map<string, Set<string>>;
   readonly from: Map<string, Set<string>>;
@@ -58,6 +61,7 @@ async function readLinks(view: AdminView): Promise<Links> {
   const found = new Map<string, Found>();
   const to = new Map<string, Set<string>>();
   const from = new Map<string, Set<string>>();
+  const all = new Map<TypeUrl, string[]>();
   let looked = 0;
   for (const { name: layer, types } of [...view.layers()]) {
     for (const type of types.keys()) {
@@ -67,22 +71,36 @@ async function readLinks(view: AdminView): Promise<Links> {
       }
     }
   }
-  for (const [key, users] of from)
-    if (key.endsWith(WILDCARD) && splitKey(key).name === WILDCARD) leadToEach(key, users, { found, to, from });
-  return { found, to, from };
+  for (const key of from.keys())
+    if (key.endsWith(WILDCARD) && splitKey(key).name === WILDCARD) all.set(splitKey(key).type, []);
+  for (const [key, { type, layer }] of found) {
+    if (layer !== undefined) all.get(type)?.push(key);
+    if (++looked % PER_TURN === 0) await turn();
+  }
+  return { found, to, from, all };
 }
 
-/** A reference to all resources of a type leads to each of them. */
-function leadToEach(all: string, users: ReadonlySet<string>, { found, to, from }: GrowingLinks): void {
-  const { type } = splitKey(all);
-  for (const [key, one] of found) {
-    if (one.type !== type || one.layer === undefined) continue;
-    for (const user of users) {
-      to.get(user)?.delete(all);
-      addTo(to, user, key);
-      addTo(from, key, user);
-    }
+/** What a resource refers to: each resource of a type if it refers to all. They are not kept as pairs, which may be millions. */
+function* targetsOf(key: string, { to, all }: Links): Iterable<string> {
+  for (const target of to.get(key) ?? []) {
+    const { type, name } = splitKey(target);
+    const each = name === WILDCARD ? (all.get(type) ?? []) : [];
+    if (each.length === 0) yield target;
+    else yield* each;
   }
+}
+
+function* usersOf(key: string, { found, from, all }: Links): Iterable<string> {
+  yield* from.get(key) ?? [];
+  const one = found.get(key);
+  if (one?.layer !== undefined && all.has(one.type)) yield* from.get(keyOf(one.type, WILDCARD)) ?? [];
+}
+
+function refersTo(key: string, other: string, { found, to }: Links): boolean {
+  const targets = to.get(key);
+  const one = found.get(other);
+  if (targets === undefined) return false;
+  return targets.has(other) || (one?.layer !== undefined && targets.has(keyOf(one.type, WILDCARD)));
 }
 
 function note(
@@ -111,14 +129,14 @@ function addTo(map: Map<string, Set<string>>, key: string, value: string): void 
 /** Adds everything that can be reached, breadth first. */
 function follow(
   start: string,
-  links: ReadonlyMap<string, ReadonlySet<string>>,
+  neighboursOf: (key: string) => Iterable<string>,
   shown: Set<string>,
   isCut: { value: boolean },
   most = MAX_SHOWN,
 ): void {
   const queue = [start];
   for (let key = queue.shift(); key !== undefined; key = queue.shift()) {
-    for (const next of links.get(key) ?? []) {
+    for (const next of neighboursOf(key)) {
       if (shown.has(next)) continue;
       if (shown.size >= most) {
         isCut.value = true;
@@ -131,16 +149,12 @@ function follow(
 }
 
 function describeGraph(keys: readonly string[], links: Links, describe: Describer, isCut: boolean): GraphAnswer {
-  const indexOf = new Map(keys.map((key, index) => [key, index]));
   const nodes = keys.map((key): GraphNodeAnswer => {
     const { type, name, layer } = links.found.get(key) ?? splitKey(key);
     return { ...describe.type(type), name, ...(layer === undefined ? { missing: true } : { layer }) };
   });
   const edges = keys.flatMap((key, from) =>
-    [...(links.to.get(key) ?? [])].flatMap((other) => {
-      const to = indexOf.get(other);
-      return to === undefined ? [] : [{ from, to }];
-    }),
+    keys.flatMap((other, to) => (refersTo(key, other, links) ? [{ from, to }] : [])),
   );
   return { nodes, edges, ...(isCut && { isCut }) };
 }
