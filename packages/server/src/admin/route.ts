@@ -61,11 +61,18 @@ export interface Route {
 
 export type AdminAnswer =
   | { readonly kind: "text"; readonly status?: number; readonly contentType?: string; readonly text: string }
-  | { readonly kind: "json"; readonly status?: number; readonly value: unknown }
+  | JsonAnswer
   | { readonly kind: "events"; readonly feed: EventFeed }
   | { readonly kind: "redirect"; readonly to: string }
   | FileAnswer
   | PageAnswer;
+
+/** A value that is written as JSON. */
+export interface JsonAnswer {
+  readonly kind: "json";
+  readonly status?: number;
+  readonly value: unknown;
+}
 
 /** A file of the console. */
 export interface FileAnswer {

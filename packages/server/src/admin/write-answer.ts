@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ErrorAnswer } from "./answers/page.ts";
 import { writeEvents } from "./live/event-stream.ts";
 import type { AdminAnswer, FileAnswer } from "./route.ts";
-import { writePage } from "./write-page.ts";
+import { writeJson, writePage } from "./write-page.ts";
 
 export interface AnswerToWrite {
   readonly request: IncomingMessage;
@@ -18,8 +18,7 @@ export async function writeAnswer(answer: AdminAnswer, { request, response, mayR
       response.end(answer.text);
       return;
     case "json":
-      response.writeHead(answer.status ?? 200, { "content-type": "application/json" });
-      response.end(`${JSON.stringify(answer.value)}\n`);
+      await writeJson(answer, response);
       return;
     case "page":
       response.writeHead(200, { "content-type": "application/json" });

@@ -1,9 +1,48 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { TimedSlices } from "../timed-slices.ts";
-import type { PageAnswer } from "./route.ts";
+import type { JsonAnswer, PageAnswer } from "./route.ts";
 
 const FLUSH_CHARACTERS = 64 * 1024;
+
+/** Writes an answer as JSON; what lists it has is printed item by item, as a page is: bodies of resources may be large. */
+export async function writeJson({ status = 200, value }: JsonAnswer, response: ServerResponse): Promise<void> {
+  response.writeHead(status, { "content-type": "application/json" });
+  let text = "";
+  const slices = new TimedSlices();
+  for (const piece of piecesOf(value)) {
+    text += piece;
+    if (text.length < FLUSH_CHARACTERS && !slices.isOver) continue;
+    if (text.length >= FLUSH_CHARACTERS) {
+      await flush(text, response);
+      text = "";
+    }
+    await slices.next();
+    if (response.destroyed) return;
+  }
+  response.end(`${text}\n`);
+}
+
+/** What `JSON.stringify` makes of it, in pieces: the items of lists that the value has. */
+function* piecesOf(value: unknown): Iterable<string> {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || "toJSON" in value) {
+    yield JSON.stringify(value);
+    return;
+  }
+  let before = "{";
+  for (const [name, one] of Object.entries(value)) {
+    if (one === undefined) continue;
+    yield `${before}${JSON.stringify(name)}:`;
+    before = ",";
+    if (!Array.isArray(one)) yield JSON.stringify(one);
+    else if (one.length === 0) yield "[]";
+    else {
+      for (const [index, item] of one.entries()) yield `${index === 0 ? "[" : ","}${JSON.stringify(item) ?? "null"}`;
+      yield "]";
+    }
+  }
+  yield before === "{" ? "{}" : "}";
+}
 
 /**
  * Writes a page as JSON while it is built. Blocks the event loop for a few milliseconds at a time and buffers only what

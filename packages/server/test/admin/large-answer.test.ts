@@ -1,7 +1,10 @@
-import { get } from "node:http";
+import { once } from "node:events";
+import { createServer, get } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import type { StreamsAnswer } from "../../src/admin/answers/nodes.ts";
 import type { GraphAnswer } from "../../src/admin/answers/resources.ts";
+import { writeJson } from "../../src/admin/write-page.ts";
 import { CDS, LDS, node, RealMachine, resource, SRDS } from "./real-machine.ts";
 
 const NODES = 10_000;
@@ -81,6 +84,36 @@ test("a graph in which 10,000 resources refer to all of 10,000 others is not mad
   expect(answer.nodes.map(({ name }) => name)).toEqual(["l5", ...Array.from({ length: 99 }, (_, i) => `s${i}`)]);
   expect(answer.edges).toEqual(Array.from({ length: 99 }, (_, i) => ({ from: 0, to: i + 1 })));
   expect(answer.isCut).toBe(true);
+});
+
+test("what an answer lists is printed over many turns of the event loop, as JSON.stringify prints it", async () => {
+  let turns = 0;
+  const slow = {
+    toJSON() {
+      const end = performance.now() + 5;
+      while (performance.now() < end);
+      return { body: "x".repeat(10_000), turns };
+    },
+  };
+  const ends = { none: [], odd: [undefined, null, 1, [2], { three: undefined }], absent: undefined, date: new Date(0) };
+  const values: readonly unknown[] = [{}, [1], "text", new Date(0), ends];
+  const server = createServer((request, response) => {
+    const value = values[Number(request.url?.slice(1))] ?? { first: 1, list: Array(20).fill(slow), last: "é" };
+    const count = setInterval(() => turns++);
+    void writeJson({ kind: "json", value }, response).finally(() => clearInterval(count));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  for (const [index, value] of values.entries())
+    expect(await read(port, `/${index}`)).toBe(`${JSON.stringify(value)}\n`);
+  const { first, list, last } = JSON.parse(await read(port, "/list")) as {
+    readonly first: number;
+    readonly list: readonly { readonly body: string; readonly turns: number }[];
+    readonly last: string;
+  };
+  server.close();
+  expect([first, list.length, last, list.every(({ body }) => body.length === 10_000)]).toEqual([1, 20, "é", true]);
+  expect(new Set(list.map((item) => item.turns)).size).toBeGreaterThan(5);
 });
 
 function read(port: number, path: string): Promise<string> {
