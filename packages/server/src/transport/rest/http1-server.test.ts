@@ -7,7 +7,7 @@ import { Hub } from "../../hub/hub.ts";
 import { defaultLimits } from "../../options.ts";
 import { describePeer } from "../peer.ts";
 import { Http1Server } from "./http1-server.ts";
-import { RestServer } from "./rest-server.ts";
+import { type RestHandler, RestServer } from "./rest-server.ts";
 
 let server: Server;
 afterEach(() => server.close());
@@ -16,12 +16,20 @@ interface StartOptions {
   readonly headMs: number;
   readonly bodyMs: number;
   readonly maxBytes?: number;
+  readonly maxBlockedMs?: number;
 }
 
-/** A server whose only path never answers, with clients that may take so long. */
-async function start({ headMs, bodyMs, maxBytes = 1_000 }: StartOptions): Promise<number> {
-  const limits = { ...defaultLimits, maxMessageMs: bodyMs };
-  const rest = new RestServer({ handlers: new Map([["/v3/wait", () => undefined]]), maxRequestBytes: maxBytes });
+/** How long the path that answers takes. */
+const LATER_MS = 300;
+
+/** A server with a path that never answers and one that answers later, with clients that may take so long. */
+async function start({ headMs, bodyMs, maxBytes = 1_000, maxBlockedMs = 60_000 }: StartOptions): Promise<number> {
+  const limits = { ...defaultLimits, maxMessageMs: bodyMs, maxBlockedMs };
+  const handlers = new Map<string, RestHandler>([
+    ["/v3/wait", () => undefined],
+    ["/v3/later", (exchange) => void setTimeout(() => exchange.respond(200, {}, Buffer.from("later\n")), LATER_MS)],
+  ]);
+  const rest = new RestServer({ handlers, maxRequestBytes: maxBytes });
   const http1 = new Http1Server({ rest, limits, times: { headMs } });
   const hub = new Hub({
     digest: contentDigest,
@@ -84,6 +92,13 @@ test("a poll that is held is not closed, whatever time the client had for its he
   ]);
   expect(end).toBe("held");
   socket.destroy();
+});
+
+test("a client whose answers wait for the first of them reads them all, however long that takes", async () => {
+  const port = await start({ headMs: LATER_MS, bodyMs: 60_000, maxBlockedMs: LATER_MS / 3 });
+  const later = "POST /v3/later HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}";
+  const answer = await untilClosed(port, [`${later}${later}GET /v3/none HTTP/1.1\r\n\r\n`]);
+  expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 200", "HTTP/1.1 404"]);
 });
 
 test("a body in too many small chunks is refused before its end", async () => {

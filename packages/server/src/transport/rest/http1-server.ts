@@ -51,6 +51,8 @@ export class Http1Server {
     this.#server = createServer({ ...times, requireHostHeader: false }, (request, response) => {
       const connection = this.#connections.get(request.socket);
       if (connection === undefined) request.socket.destroy();
+      // Behind another answer it would seem that the client does not read this one.
+      else if (response.socket === null) response.once("socket", () => connection.take(request, response));
       else connection.take(request, response);
     });
     this.#server.on("clientError", (error: Error & { readonly code?: string }, socket: Socket) => {
@@ -101,7 +103,7 @@ interface Http1ConnectionOptions extends Http1Options {
   readonly hub: HubPort;
 }
 
-/** One connection; pipelined requests are answered in order. */
+/** One connection; pipelined requests are taken one after another. */
 class Http1Connection {
   readonly #socket: Socket;
   readonly #options: Http1ConnectionOptions;
