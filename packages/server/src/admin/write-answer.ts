@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { takesGzip } from "../transport/rest/takes-gzip.ts";
 import type { ErrorAnswer } from "./answers/page.ts";
 import { writeEvents } from "./live/event-stream.ts";
 import type { AdminAnswer, FileAnswer } from "./route.ts";
@@ -43,7 +44,7 @@ function writeFile(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  const isCompressed = /\bgzip\b/.test(request.headers["accept-encoding"]?.toString() ?? "");
+  const isCompressed = takesGzip(request.headers["accept-encoding"]?.toString());
   const sent = isCompressed ? compressed : body;
   response.writeHead(200, {
     ...headers,

@@ -51,6 +51,16 @@ describe("/console/", () => {
     expect(bytes).toBeLessThan(MAX_BYTES);
   });
 
+  test.each([
+    ["gzip", "gzip"],
+    ["br, gzip;q=0.5", "gzip"],
+    ["gzip;q=0", null],
+    ["identity", null],
+  ])("is compressed for who takes that: %s", async (accepted, encoding) => {
+    const { status, headers } = await fetch(`${origin}/console/`, { headers: { "accept-encoding": accepted } });
+    expect([status, headers.get("content-encoding")]).toEqual([200, encoding]);
+  });
+
   test("is where a browser is led, by relative links that a path prefix does not break", async () => {
     const moved = await fetch(`${origin}/console`, { redirect: "manual" });
     expect([moved.status, moved.headers.get("location")]).toEqual([308, "./console/"]);

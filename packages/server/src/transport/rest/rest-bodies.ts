@@ -4,6 +4,7 @@ import type { JsonBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { Body } from "@xdskit/protocol/internal";
 import type { ResponseHeaders } from "./exchange.ts";
 import { PacedQueue } from "./paced-queue.ts";
+import { takesGzip } from "./takes-gzip.ts";
 
 const gzipped = promisify(gzip);
 
@@ -108,12 +109,4 @@ class RecentBodies {
     this.#kept.set(new WeakRef(body), made.bytes.byteLength);
     this.#bytes += made.bytes.byteLength;
   }
-}
-
-/** Whether an `Accept-Encoding` header allows gzip with a nonzero weight. */
-function takesGzip(acceptEncoding: string | undefined): boolean {
-  return (acceptEncoding ?? "").split(",").some((entry) => {
-    const [coding = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
-    return (coding === "gzip" || coding === "x-gzip") && !parameters.some((one) => /^q=0(?:\.0*)?$/.test(one));
-  });
 }
