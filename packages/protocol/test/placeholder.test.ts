@@ -1,6 +1,7 @@
+import type { Resource } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, says } from "./support/conversation.ts";
-import { CLUSTER, ENDPOINTS, resource, traits } from "./support/resources.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, resource, traits } from "./support/resources.ts";
 
 const text = new TextEncoder();
 const withPlaceholders = (): Conversation =>
@@ -76,6 +77,26 @@ describe("a cluster without endpoints", () => {
     talk.put(resource(CLUSTER, "c", "1"));
     talk.open(1, "sotw");
     expect(says(talk.subscribe(1, ENDPOINTS, ["c"], { versionInfo: "x" }))).toEqual([]);
+  });
+
+  test("keeps its hosts in delta if it is in use and gets an EDS name without any, until the order limit", () => {
+    const talk = withPlaceholders();
+    const to = (name: string): Resource => resource(CLUSTER, "c", name, { references: [{ type: ENDPOINTS, name }] });
+    talk.put(to("e1"), resource(ENDPOINTS, "e1", "1"));
+    talk.open(1, "delta");
+    talk.settle(talk.subscribe(1, CLUSTER));
+    talk.settle(talk.subscribe(1, ENDPOINTS, ["e1"]));
+    talk.settle(talk.subscribe(1, LISTENER));
+    talk.put(to("e2"));
+    expect(says(talk.turns())).toEqual([["c@e2"]]);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["e2"]))).toEqual([]);
+    talk.put(resource(ENDPOINTS, "e2", "1"));
+    expect(says(talk.turns())).toEqual([["e2@1"]]);
+    talk.ack(1, ENDPOINTS);
+    talk.ack(1, CLUSTER);
+    talk.put(to("e3"));
+    expect(says([...talk.turns(), ...talk.subscribe(1, ENDPOINTS, ["e3"])])).toEqual([["c@e3"]]);
+    expect(says(talk.pass(30_000))).toEqual([["-e3"]]);
   });
 
   test("has none in delta for a new name, and a removal for one that may be held", () => {

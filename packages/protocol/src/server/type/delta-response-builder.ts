@@ -10,7 +10,7 @@ export class DeltaResponseBuilder {
   readonly puts: Map<string, Resource> = new Map();
   readonly removed: Set<string> = new Set();
   readonly missing: Set<string> = new Set();
-  /** Those of `removed` that the client requested: their absence is the answer. */
+  /** Names that the client requested and whose absence is the answer: as removed, or by a placeholder. */
   readonly asked: Set<string> = new Set();
   readonly #saysMissing: "removed" | "empty-resource" | "none";
 
@@ -38,6 +38,12 @@ export class DeltaResponseBuilder {
       default:
         this.#saysMissing satisfies never;
     }
+  }
+
+  /** Adds the placeholder of a requested term without a resource. */
+  putInPlaceOf(term: string, placeholder: Resource): void {
+    this.puts.set(term, placeholder);
+    this.asked.add(placeholder.name);
   }
 
   /** Adds a name whose absence is the answer to a request. */

@@ -103,7 +103,7 @@ export class DeltaTerms {
   addAbsent(news: DeltaResponseBuilder, term: string, current: CurrentView): void {
     const placeholder = this.placeholder(term, current);
     if (placeholder === undefined) news.miss(term);
-    else news.puts.set(term, placeholder);
+    else news.putInPlaceOf(term, placeholder);
   }
 
   /** The placeholder of a term, for a client that held nothing for it before; undefined: none. */

@@ -32,7 +32,7 @@ import type {
   TypeStream,
   TypeStreamOptions,
 } from "./type-stream.ts";
-import { UntoldAbsences } from "./untold-absences.ts";
+import { type AbsenceFlush, UntoldAbsences } from "./untold-absences.ts";
 
 /** The delta variant of one type on one stream. */
 export class DeltaTypeStream implements TypeStream {
@@ -162,13 +162,17 @@ export class DeltaTypeStream implements TypeStream {
     const isUnused = (name: string): boolean => !current.view.refersTo(this.traits.type, name);
     const due = this.untoldAbsences.takeDue(absences, { revision, isUnused });
     for (const name of due) this.sentState.ask(name);
-    return this.untoldAbsences.withhold(this.#next(current, heldBack), () => ({
+    const flush = (): AbsenceFlush => ({
       bounds: absences(),
       revision,
       mayWait: (name) => !due.has(name) && this.subscription.names.has(name),
       isUnused,
       mustAnswer: this.subscription.asksForAll,
-    }));
+    });
+    const { type, placeholder } = this.traits;
+    const isPlaceholder = (name: string): boolean =>
+      placeholder !== undefined && current.view.find(type, name) === undefined;
+    return this.untoldAbsences.withhold(this.#next(current, heldBack), flush, isPlaceholder);
   }
 
   #next(current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {

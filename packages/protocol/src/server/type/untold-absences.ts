@@ -87,22 +87,33 @@ export class UntoldAbsences {
     return due;
   }
 
-  /** The answers without absences that must not be told yet. */
-  withhold<A extends Answer>(answers: readonly A[], flush: () => AbsenceFlush): readonly A[] {
+  /**
+   * The answers without absences that must not be told yet. A placeholder, which is sent of a name without a resource, ends
+   * the warming too.
+   */
+  withhold<A extends Answer>(
+    answers: readonly A[],
+    flush: () => AbsenceFlush,
+    isPlaceholder: (name: string) => boolean = never,
+  ): readonly A[] {
     if (!this.isEmpty)
       for (const { body } of answers)
-        for (const { puts } of body.segments) for (const { name } of puts) this.#untold.delete(name);
-    return answers.some(tellsAbsence) ? answers.flatMap((answer) => this.#withholdFrom(answer, flush())) : answers;
+        for (const { puts } of body.segments)
+          for (const { name } of puts) if (!isPlaceholder(name)) this.#untold.delete(name);
+    return answers.some(tellsAbsence)
+      ? answers.flatMap((answer) => this.#withholdFrom(answer, flush(), isPlaceholder))
+      : answers;
   }
 
   #withholdFrom<A extends Answer>(
     answer: A,
     { bounds: { to, overruledTo, isUnmet }, revision, mayWait, isUnused, mustAnswer }: AbsenceFlush,
+    isPlaceholder: (name: string) => boolean,
   ): readonly A[] {
     if (overruledTo >= revision) return [answer];
     const isKnown = to !== undefined && to >= revision;
     const isTooEarly = (name: string): boolean => (isUnused(name) ? !isKnown : isUnmet(name));
-    const untold = new Set(absencesIn(answer).filter((name) => isTooEarly(name) && mayWait(name)));
+    const untold = new Set(absencesIn(answer, isPlaceholder).filter((name) => isTooEarly(name) && mayWait(name)));
     if (untold.size === 0) return [answer];
     for (const name of untold)
       if (!this.#untold.has(name))
@@ -111,6 +122,7 @@ export class UntoldAbsences {
     const segments = answer.body.segments.map(
       (segment): Segment => ({
         ...segment,
+        puts: segment.puts.filter(({ name }) => isTold(name)),
         removed: segment.removed.filter(isTold),
         missing: segment.missing.filter(isTold),
       }),
@@ -121,14 +133,16 @@ export class UntoldAbsences {
 }
 
 const nothing: ReadonlySet<string> = new Set();
+const never = (): boolean => false;
 
 function tellsAbsence({ body, asked }: Answer): boolean {
   return (asked?.size ?? 0) > 0 || body.segments.some(({ missing }) => missing.length > 0);
 }
 
 /** The names whose absence is an answer. */
-function absencesIn({ body, asked }: Answer): readonly string[] {
-  return body.segments.flatMap(({ removed, missing }) => [
+function absencesIn({ body, asked }: Answer, isPlaceholder: (name: string) => boolean): readonly string[] {
+  return body.segments.flatMap(({ puts, removed, missing }) => [
+    ...puts.flatMap(({ name }) => (isPlaceholder(name) ? [name] : [])),
     ...removed.filter((name) => asked?.has(name) === true),
     ...missing,
   ]);
