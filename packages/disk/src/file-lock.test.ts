@@ -1,5 +1,4 @@
-import * as fs from "node:fs";
-import {
+import fs, {
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -10,12 +9,11 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { acquireFileLock } from "./file-lock.ts";
-
-vi.mock("node:fs", async (original) => ({ ...(await original<typeof fs>()) }));
 
 const TOKEN = "0123456789abcdef";
 const onLinux = test.runIf(process.platform === "linux");
@@ -28,6 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.restoreAllMocks();
+  syncBuiltinESMExports();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -108,6 +107,7 @@ describe("is free again if taking it fails", () => {
     vi.spyOn(fs, call).mockImplementationOnce(() => {
       throw Object.assign(new Error(`EIO: i/o error, ${call}`), { code: "EIO", syscall: call });
     });
+    syncBuiltinESMExports();
   };
 
   test("after its file was made", () => {
