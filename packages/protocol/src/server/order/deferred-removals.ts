@@ -203,7 +203,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     if (this.#reported !== undefined) this.#takeUp(this.#reported, current);
     this.#returnReferenced(current.view);
     const before = this.position;
-    const heldAny = this.#holdsBack;
+    const heldAny = this.#holdsClustersBack;
     const answers = this.#machine.next(current, bounds);
     if (before !== undefined && this.position !== before) {
       this.#pendingRemovals = current.carryOver(this.#pendingRemovals, before, this.traits.type);
@@ -214,7 +214,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     const sent =
       this.#variant === "delta"
         ? this.#delta(answers, before, current, removable)
-        : this.#sotw(answers, before, current, removable, heldAny || this.#holdsBack);
+        : this.#sotw(answers, before, current, removable, heldAny || this.#holdsClustersBack);
     if (this.position !== before) this.#asked = this.subscription.scope;
     return sent;
   }
@@ -326,9 +326,9 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return isEmpty(body) && this.deliveries.lastSent !== undefined ? [] : [{ ...answer, body }];
   }
 
-  /** Whether the client goes on with the former state of something, such as an aggregate Cluster or a scope. */
-  get #holdsBack(): boolean {
-    return this.sentState.heldBack.resources.size > 0;
+  /** Whether the client goes on with the former state of an aggregate Cluster. */
+  get #holdsClustersBack(): boolean {
+    return this.areClusters && this.sentState.heldBack.resources.size > 0;
   }
 
   /** `hasOthers`: what the client is sent, or was sent last, is not the present state of all that there is. */
@@ -354,9 +354,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
           const now = current.view.holder(type, name);
           return now !== undefined && this.subscription.covers(now);
         });
-    // Until what may replace it is let go, the machine lists what is gone.
-    const isReplaced = this.#isExclusive && (step.hasPuts || this.#holdsBack);
-    const { to } = isReplaced ? everythingRemovable : removable;
+    const { to } = step.hasPuts && this.#isExclusive ? everythingRemovable : removable;
     const { stays, goes } = current.shared.pendingRemovals.part(gone, to);
     this.#pendingRemovals = stays;
     const [answer] = answers;
@@ -375,7 +373,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   #withHeldBack(answer: PendingResponse, current: CurrentView): readonly PendingResponse[] {
     const stays = this.#pendingRemovals;
     let { body } = answer;
-    if (this.#holdsBack) {
+    if (this.#holdsClustersBack) {
       if (!stays.isEmpty) body = this.#withRemovals(body, stays, current.view);
     } else {
       if (!stays.isEmpty) body = current.fullBody(this.traits.type, this.subscription, stays);
