@@ -99,6 +99,23 @@ describe("a cluster without endpoints", () => {
     expect(says(talk.pass(30_000))).toEqual([["-e3"]]);
   });
 
+  test("keeps its hosts in State of the World if it is in use and gets an EDS name without any, until they come", () => {
+    const talk = withPlaceholders();
+    const to = (name: string): Resource => resource(CLUSTER, "c", name, { references: [{ type: ENDPOINTS, name }] });
+    talk.put(to("e1"), resource(ENDPOINTS, "e1", "1"), resource(CLUSTER, "d", "1"));
+    talk.open(1, "sotw");
+    talk.settle(talk.subscribe(1, CLUSTER));
+    expect(says(talk.subscribe(1, ENDPOINTS, ["e1", "d"]))).toEqual([["e1@1", "d@none"]]);
+    talk.ack(1, ENDPOINTS);
+    talk.settle(talk.subscribe(1, LISTENER));
+    talk.put(to("e2"));
+    expect(says(talk.turns())).toEqual([["c@e2", "d@1"]]);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["e2"]))).toEqual([]);
+    talk.ack(1, CLUSTER);
+    talk.put(resource(ENDPOINTS, "e2", "1"));
+    expect(says(talk.turns())).toEqual([["e2@1"]]);
+  });
+
   test("has none in delta for a new name, and a removal for one that may be held", () => {
     const talk = withPlaceholders();
     talk.put(resource(CLUSTER, "c", "1"));

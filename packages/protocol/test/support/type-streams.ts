@@ -115,7 +115,7 @@ export class TypeClient {
 
 /** Bounds under which every absence is told. */
 export function toldAtOnce(): AbsenceBounds {
-  return { to: Number.POSITIVE_INFINITY, overruledTo: -1, isUnmet: () => false };
+  return { to: Number.POSITIVE_INFINITY, overruledTo: -1, isUnmet: () => false, isAwaited: () => false };
 }
 
 /** A stream whose view holds these resources. */

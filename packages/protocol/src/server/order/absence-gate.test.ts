@@ -40,7 +40,7 @@ function untold(type: TypeUrl, ...names: readonly string[]): TypeStream {
   const { body } = answer(type, 1, []);
   const missing = { ...body, segments: [{ puts: [], removed: [], missing: names }] };
   untoldAbsences.withhold([{ body: missing }], () => ({
-    bounds: { to: undefined, overruledTo: -1, isUnmet: () => true },
+    bounds: { to: undefined, overruledTo: -1, isUnmet: () => true, isAwaited: () => true },
     ...{ revision: 1, mayWait: () => true, isUnused: () => false, mustAnswer: false },
   }));
   return Object.assign(typeStream(type, names), { untoldAbsences });

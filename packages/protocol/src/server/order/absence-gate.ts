@@ -40,12 +40,12 @@ export class AbsenceGate {
     const mayBeAny = this.#mayAnyWarm(type);
     // There may be as many of these as names that are asked about.
     let unmet: ReadonlySet<string> | undefined;
-    const isUnmet = (name: string): boolean => {
-      if (mayBeAny) return true;
+    const isAwaited = (name: string): boolean => {
       unmet ??= this.#unmetNames(type);
       return unmet.has(name);
     };
-    return { to: this.#ownersHadTo(type), overruledTo: this.#overruledTo, isUnmet };
+    const isUnmet = (name: string): boolean => mayBeAny || isAwaited(name);
+    return { to: this.#ownersHadTo(type), overruledTo: this.#overruledTo, isUnmet, isAwaited };
   }
 
   /** What untold absences of a type wait for. */

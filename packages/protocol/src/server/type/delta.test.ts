@@ -69,7 +69,7 @@ describe("there is something to send", () => {
     const client = new TypeClient("delta", ENDPOINTS, "a");
     client.put("b1");
     const flush = (to: number): number => {
-      const absences = (): AbsenceBounds => ({ to, overruledTo: -1, isUnmet: () => false });
+      const absences = (): AbsenceBounds => ({ to, overruledTo: -1, isUnmet: () => false, isAwaited: () => false });
       const removable = { to: Infinity, namedTo: Infinity, goesAtOnce: undefined };
       return client.type.next(client.current, { removable, heldBack: nothingHeldBack, absences }).length;
     };

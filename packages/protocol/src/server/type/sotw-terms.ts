@@ -6,6 +6,9 @@ import type { Subscription } from "../subscription/subscription.ts";
 import type { HeldBackNames } from "./held-back.ts";
 import type { SentState } from "./sent-state.ts";
 
+/** Whether a Cluster in use waits for the resource of a name. */
+type IsAwaited = (name: string) => boolean;
+
 /** The terms of one State of the World client that are answered whatever its position, and their answers. */
 export class SotwTerms {
   readonly #traits: TypeTraits;
@@ -29,7 +32,7 @@ export class SotwTerms {
   }
 
   /** The resources of the pending terms, with the placeholders of those that have none. */
-  findPending(current: CurrentView): readonly Resource[] {
+  findPending(current: CurrentView, isAwaited: IsAwaited): readonly Resource[] {
     const missing: string[] = [];
     const found = [...this.#sentState.pendingNames.keys()].flatMap((term) => {
       const answers = this.find(current.view, term);
@@ -37,7 +40,7 @@ export class SotwTerms {
       this.notePut(answers);
       return answers;
     });
-    return [...found, ...this.placeholders(missing, current)];
+    return [...found, ...this.placeholders(missing, current, isAwaited)];
   }
 
   /** What exists by now of the terms that had no resource when they were requested. */
@@ -45,14 +48,17 @@ export class SotwTerms {
     return [...this.#sentState.unansweredNames].flatMap((term) => this.find(view, term));
   }
 
-  /** The placeholders of names without a resource, for a client that held nothing for them before. */
-  placeholders(missing: readonly string[], current: CurrentView): readonly Resource[] {
+  /**
+   * The placeholders of names without a resource, for a client that held nothing for them before. A Cluster in use that
+   * waits for one of them keeps its hosts until there is the resource, or the client waits no longer (S-ORD-01).
+   */
+  placeholders(missing: readonly string[], current: CurrentView, isAwaited: IsAwaited): readonly Resource[] {
     const placeholders: Resource[] = [];
     for (const name of missing) {
       const placeholder = current.placeholder(this.#traits, name);
       if (placeholder === undefined) continue;
-      const mayFollow = this.#sentState.pendingNames.get(name) === true || this.#placeheld.has(name);
-      if (mayFollow) placeholders.push(placeholder);
+      const isFirst = this.#sentState.pendingNames.get(name) === true && !isAwaited(name);
+      if (isFirst || this.#placeheld.has(name)) placeholders.push(placeholder);
     }
     for (const { name } of placeholders) this.#placeheld.add(name);
     return placeholders;

@@ -22,7 +22,12 @@ import { Replacements, withWaiting } from "./replacements.ts";
 import { SentState } from "./sent-state.ts";
 import { SotwTerms } from "./sotw-terms.ts";
 import type { ClassifiedRequest, FlushBounds, PendingResponse, TypeStream, TypeStreamOptions } from "./type-stream.ts";
-import { UntoldAbsences } from "./untold-absences.ts";
+import { type AbsenceBounds, UntoldAbsences } from "./untold-absences.ts";
+
+/** What an answer leaves out. */
+interface SotwBounds extends Pick<AbsenceBounds, "isAwaited"> {
+  readonly heldBack: HeldBackNames;
+}
 
 /** The State of the World variant of one type on one stream. */
 export class SotwTypeStream implements TypeStream {
@@ -142,16 +147,21 @@ export class SotwTypeStream implements TypeStream {
     return this.sentState.heldBackFrom;
   }
 
-  next(current: CurrentView, { heldBack }: FlushBounds): readonly PendingResponse[] {
-    if (this.sentState.sentUpTo === undefined) return this.#firstAnswer(current, heldBack);
+  next(current: CurrentView, { heldBack, absences }: FlushBounds): readonly PendingResponse[] {
+    let bounds: AbsenceBounds | undefined;
+    const isAwaited = (name: string): boolean => {
+      bounds ??= absences();
+      return bounds.isAwaited(name);
+    };
+    if (this.sentState.sentUpTo === undefined) return this.#firstAnswer(current, { heldBack, isAwaited });
     if (this.deliveries.isBlocked && !this.sentState.resendsAll) {
       if (this.sentState.pendingNames.size === 0) return [];
-      if (!this.traits.isFullState) return this.#outOfTurn(current, heldBack);
+      if (!this.traits.isFullState) return this.#outOfTurn(current, { heldBack, isAwaited });
     }
     if (this.#isInSync(this.sentState.sentUpTo, current.view)) return [];
     return this.traits.isFullState
       ? this.#fullState(this.sentState.sentUpTo, current, heldBack)
-      : this.#changed(this.sentState.sentUpTo, current, heldBack);
+      : this.#changed(this.sentState.sentUpTo, current, { heldBack, isAwaited });
   }
 
   isWaiting(view: View): boolean {
@@ -274,7 +284,7 @@ export class SotwTypeStream implements TypeStream {
     return hasStayed && this.sentState.isPlain && !this.sentState.resendsAll;
   }
 
-  #firstAnswer(current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
+  #firstAnswer(current: CurrentView, { heldBack, isAwaited }: SotwBounds): readonly PendingResponse[] {
     const { type, kind } = this.traits;
     const mayBeSkipped = this.subscription.isSoleWildcard && forKind(this.#options.dialect.resumeSkip, kind);
     // A resource that may have expired meanwhile is sent whatever the version (client-behaviours E4).
@@ -289,7 +299,7 @@ export class SotwTypeStream implements TypeStream {
       return this.#advance(current, [{ body, isInOrder: true, news: body.segments.map((segment) => segment.puts) }]);
     }
     const { puts, removed } = found ?? current.select(type, this.subscription);
-    const placeholders = this.#terms.placeholders(removed, current);
+    const placeholders = this.#terms.placeholders(removed, current, isAwaited);
     if (placeholders.length > 0) return this.#advance(current, [this.#own(current, [...puts, ...placeholders])]);
     // A reconnecting client may hold deleted resources; for a full-state type an empty response removes them.
     const mayHoldGone = this.traits.isFullState && this.#resumedVersion !== undefined;
@@ -378,7 +388,7 @@ export class SotwTypeStream implements TypeStream {
    * For a type that is not full-state: only resources that changed or were requested (S-RES-05); removals cannot be
    * expressed.
    */
-  #changed(position: Position, current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
+  #changed(position: Position, current: CurrentView, { heldBack, isAwaited }: SotwBounds): readonly PendingResponse[] {
     const { type } = this.traits;
     if (this.sentState.resendsAll && this.subscription.isSoleWildcard) {
       const body = current.wholeBody("sotw", type);
@@ -404,7 +414,7 @@ export class SotwTypeStream implements TypeStream {
       if (isCovered && !current.isSame(now, sent)) byName.set(name, now);
     }
     for (const found of this.#terms.findUnanswered(current.view)) byName.set(found.name, found);
-    for (const found of this.#terms.findPending(current)) byName.set(found.name, found);
+    for (const found of this.#terms.findPending(current, isAwaited)) byName.set(found.name, found);
     for (const [name, target] of heldBack) {
       if (target === undefined) byName.delete(name);
       else byName.set(name, target.resource);
@@ -417,8 +427,8 @@ export class SotwTypeStream implements TypeStream {
     return byName.size === 0 ? [] : [this.#own(current, [...byName.values()])];
   }
 
-  #outOfTurn(current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
-    const found = [...new Set(this.#terms.findPending(current))].filter(({ name }) => !heldBack.has(name));
+  #outOfTurn(current: CurrentView, { heldBack, isAwaited }: SotwBounds): readonly PendingResponse[] {
+    const found = [...new Set(this.#terms.findPending(current, isAwaited))].filter(({ name }) => !heldBack.has(name));
     const asked = this.#terms.heldBack(heldBack, current.view);
     this.sentState.answerPending((term) => this.#terms.find(current.view, term).length > 0);
     for (const term of asked) this.sentState.ask(term);

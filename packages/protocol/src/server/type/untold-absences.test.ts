@@ -21,7 +21,7 @@ function answering(what: {
 }
 
 const at = (revision: number, to: number | undefined, more: Partial<AbsenceFlush> = {}): (() => AbsenceFlush) => {
-  const bounds = { to, overruledTo: -1, isUnmet: () => false };
+  const bounds = { to, overruledTo: -1, isUnmet: () => false, isAwaited: () => false };
   return () => ({ bounds, revision, mayWait: () => true, isUnused: () => true, mustAnswer: false, ...more });
 };
 const said = (answers: readonly PendingResponse[]): unknown =>
@@ -29,7 +29,10 @@ const said = (answers: readonly PendingResponse[]): unknown =>
     body.segments.map(({ puts, removed, missing }) => [puts.map(({ name }) => name), removed, missing]),
   );
 const due = (all: UntoldAbsences, to: number | undefined, revision: number, overruledTo = -1): readonly string[] => [
-  ...all.takeDue(() => ({ to, overruledTo, isUnmet: () => false }), { revision, isUnused: () => true }),
+  ...all.takeDue(() => ({ to, overruledTo, isUnmet: () => false, isAwaited: () => false }), {
+    revision,
+    isUnused: () => true,
+  }),
 ];
 
 test("S-ORD-10 what was asked for and does not exist is left out, nothing else", () => {
@@ -58,7 +61,9 @@ test("for answers without absences it is not determined what the client has", ()
 test("nothing is left out for a client that has what there is, or was waited for in vain", () => {
   const all = new UntoldAbsences();
   const answers = [answering({ asked: ["a"] })];
-  const overruled = at(5, undefined, { bounds: { to: undefined, overruledTo: 5, isUnmet: () => false } });
+  const overruled = at(5, undefined, {
+    bounds: { to: undefined, overruledTo: 5, isUnmet: () => false, isAwaited: () => false },
+  });
   expect([said(all.withhold(answers, at(5, 5))), said(all.withhold(answers, overruled)), all.isEmpty]).toEqual([
     ...[[[[[], ["a"], []]]], [[[[], ["a"], []]]], true],
   ]);
@@ -92,7 +97,7 @@ test("as long as a removal waits or something is under way, the client has to ha
 test("what a Cluster in use waits for is not told before a timeout; nor what it no longer refers to, before the client knows", () => {
   const all = new UntoldAbsences();
   const isUsed = { isUnused: () => false };
-  const bounds = { to: 5, overruledTo: -1, isUnmet: (name: string) => name !== "told" };
+  const bounds = { to: 5, overruledTo: -1, isUnmet: (name: string) => name !== "told", isAwaited: () => false };
   const waits = at(5, 5, { ...isUsed, bounds, mayWait: (name) => name !== "due" });
   expect(said(all.withhold([answering({ asked: ["a", "told", "due"] })], waits))).toEqual([
     [[[], ["told", "due"], []]],
@@ -104,5 +109,5 @@ test("what a Cluster in use waits for is not told before a timeout; nor what it 
   all.withhold([answering({ asked: ["a"] })], waits);
   expect([dueAt(6, { overruledTo: 4 }, false), dueAt(6, { overruledTo: 5 }, false)]).toEqual([[], ["a"]]);
   all.withhold([answering({ asked: ["a"] })], waits);
-  expect(dueAt(6, { isUnmet: () => false }, false)).toEqual(["a"]);
+  expect(dueAt(6, { isUnmet: () => false, isAwaited: () => false }, false)).toEqual(["a"]);
 });

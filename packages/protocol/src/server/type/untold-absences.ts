@@ -10,8 +10,10 @@ export interface AbsenceBounds {
   readonly to: number | undefined;
   /** The revision of the last timeout: absences noticed up to it are told. */
   readonly overruledTo: number;
-  /** Whether a Cluster in use waits for the resource of a name: its absence is told only after a timeout. */
+  /** Whether what is in use waits for the resource of a name, or may: its absence is told only after a timeout. */
   readonly isUnmet: (name: string) => boolean;
+  /** Whether it is known to wait. */
+  readonly isAwaited: (name: string) => boolean;
 }
 
 /** What else decides which absences an answer leaves out. */
