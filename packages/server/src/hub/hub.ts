@@ -25,7 +25,6 @@ import {
   statusCode,
 } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
-import type { MissingChange, MissingContent } from "../ledger/publication.ts";
 import type { LimitName, Limits } from "../options.ts";
 import { accountOf } from "./account.ts";
 import { Admission, draining } from "./admission.ts";
@@ -43,6 +42,7 @@ import { HubView } from "./hub-view.ts";
 import { IncomingPolls } from "./incoming-polls.ts";
 import { IncomingStreams } from "./incoming-streams.ts";
 import type { Listeners, ServerEvents } from "./listeners.ts";
+import type { MissingChange, MissingContent } from "./missing-resources.ts";
 import { rememberedOf } from "./past-states.ts";
 import { type NewPoll, type PollHandle, PollRegistry } from "./poll-registry.ts";
 import type {

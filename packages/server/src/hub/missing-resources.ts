@@ -1,5 +1,17 @@
 import type { TypeUrl } from "@xdskit/protocol";
-import type { MissingChange, MissingContent } from "../ledger/publication.ts";
+
+/** A resource in force whose content the ledger does not keep. */
+export interface MissingContent {
+  readonly layer: string;
+  readonly type: TypeUrl;
+  readonly name: string;
+}
+
+/** How what is in force without its content changes. */
+export interface MissingChange {
+  readonly added: readonly MissingContent[];
+  readonly removed: readonly MissingContent[];
+}
 
 /** Resources that exist although their content is not at hand. */
 export class MissingResources {

@@ -1,9 +1,9 @@
 import type { Status, Transaction, TypeUrl } from "@xdskit/protocol";
 import { type DiscoveryRequest, isOfV2, type PollId, type StreamId, statusCode } from "@xdskit/protocol/internal";
-import type { MissingChange, MissingContent } from "../ledger/publication.ts";
 import type { ApiVersionConverter } from "./api-version-converter.ts";
 import { CatchUpGate, type Freshness } from "./catch-up-gate.ts";
 import { FirstConversion } from "./first-conversion.ts";
+import type { MissingChange, MissingContent } from "./missing-resources.ts";
 import {
   type ReleasedType,
   type Sees,

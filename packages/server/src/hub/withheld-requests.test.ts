@@ -6,9 +6,9 @@ import {
   type SotwRequest,
 } from "@xdskit/protocol/internal";
 import { describe, expect, test, vi } from "vitest";
-import type { MissingChange, MissingContent } from "../ledger/publication.ts";
 import { accountOf } from "./account.ts";
 import { ByteBudget } from "./byte-budget.ts";
+import type { MissingChange, MissingContent } from "./missing-resources.ts";
 import { type WaitingType, WithheldRequests } from "./withheld-requests.ts";
 
 const SECRET = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");

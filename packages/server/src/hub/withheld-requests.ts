@@ -1,7 +1,7 @@
 import type { Node, TypeUrl } from "@xdskit/protocol";
 import type { DiscoveryRequest, StreamId } from "@xdskit/protocol/internal";
-import type { MissingChange, MissingContent } from "../ledger/publication.ts";
 import type { HeldBytes } from "./byte-budget.ts";
+import type { MissingChange, MissingContent } from "./missing-resources.ts";
 import { MissingResources } from "./missing-resources.ts";
 
 /** Whether a client may have a resource of a layer. */

@@ -12,6 +12,7 @@ import {
   type Steps,
   type TypeKind,
 } from "@xdskit/protocol/internal";
+import type { MissingContent } from "../hub/missing-resources.ts";
 import type { Slices } from "../slices.ts";
 import type { AffectedNodesOptions } from "./affected-nodes.ts";
 import type { EmptiedFuse } from "./emptied-fuse.ts";
@@ -21,7 +22,7 @@ import { isChange } from "./history.ts";
 import type { StateInForce } from "./in-force.ts";
 import { applied, authorOf, noResourceChanges, type OperationPlan, refuse, unchanged } from "./operation-plan.ts";
 import { type ChangePlan, planOf } from "./plan.ts";
-import type { Authorship, Decision, MissingContent, RollbackOptions } from "./publication.ts";
+import type { Authorship, Decision, RollbackOptions } from "./publication.ts";
 import { recordsOf } from "./retention.ts";
 import { withReturningDeletions } from "./returning-deletions.ts";
 import type { LedgerStore } from "./store.ts";

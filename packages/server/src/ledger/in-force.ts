@@ -9,11 +9,11 @@ import {
   placeKey,
   type Steps,
 } from "@xdskit/protocol/internal";
+import type { MissingChange, MissingContent } from "../hub/missing-resources.ts";
 import type { Slices } from "../slices.ts";
 import { layerChanges, type ResourceChanges } from "./entries.ts";
 import { HeadWaiters } from "./head-waiters.ts";
 import { type NewestChanges, NumbersInForce } from "./numbers-in-force.ts";
-import type { MissingChange, MissingContent } from "./publication.ts";
 import { type PlacedResource, References } from "./references.ts";
 
 /** What comes in force together. */

@@ -1,9 +1,9 @@
 import type { Resource } from "@xdskit/protocol";
 import type { Entry, EntryChange, FuseTrip, LedgerState } from "@xdskit/protocol/internal";
+import type { MissingContent } from "../hub/missing-resources.ts";
 import { type AffectedNode, type AffectedNodesOptions, affectedNodes } from "./affected-nodes.ts";
 import type { InForceChange } from "./in-force.ts";
 import type { Judgement } from "./judgement.ts";
-import type { MissingContent } from "./publication.ts";
 
 /** The entries of resources that a plan has without their content. */
 export type PlannedEntries = Iterable<readonly [Resource, Entry]>;

@@ -1,5 +1,6 @@
 import type { Deletion, Resource, TypeUrl } from "@xdskit/protocol";
 import type { FuseTrip, Placement, PublishOrigin } from "@xdskit/protocol/internal";
+import type { MissingContent } from "../hub/missing-resources.ts";
 
 /** When a source noticed a change, and when it read it. */
 export interface SourceReading {
@@ -92,17 +93,4 @@ export interface EmptiedPlace {
   readonly layer: string;
   readonly type: TypeUrl;
   readonly name: string;
-}
-
-/** A resource in force whose content the ledger does not keep. */
-export interface MissingContent {
-  readonly layer: string;
-  readonly type: TypeUrl;
-  readonly name: string;
-}
-
-/** How what is in force without its content changes. */
-export interface MissingChange {
-  readonly added: readonly MissingContent[];
-  readonly removed: readonly MissingContent[];
 }

@@ -9,6 +9,7 @@ import type {
   Steps,
   TypeKind,
 } from "@xdskit/protocol/internal";
+import type { MissingContent } from "../hub/missing-resources.ts";
 import { Slices } from "../slices.ts";
 import type { SubscribedNode } from "./affected-nodes.ts";
 import { DecisionPlanner } from "./decision-planner.ts";
@@ -31,7 +32,6 @@ import type { ChangePlan, PlannedEntries } from "./plan.ts";
 import type {
   Authorship,
   Decision,
-  MissingContent,
   Publication,
   PublishResult,
   RollbackOptions,

@@ -1,8 +1,8 @@
 import type { Resource } from "@xdskit/protocol";
 import { type EntryChange, type EntryPlace, type LedgerState, placeKey } from "@xdskit/protocol/internal";
+import type { MissingContent } from "../hub/missing-resources.ts";
 import type { ResourceChanges } from "./entries.ts";
 import { COMMON_LAYER } from "./future-references.ts";
-import type { MissingContent } from "./publication.ts";
 
 /** What a rollback puts in force: what it takes back, and the live data that comes back with it. */
 export interface CompletedRollback {

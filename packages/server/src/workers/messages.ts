@@ -2,8 +2,8 @@ import type { ApiVersion, LayerChange, Node, Peer, Status, TypeUrl } from "@xdsk
 import type { NodePastLine, Placement, Remembered } from "@xdskit/protocol/internal";
 import type { LiveEvents } from "../admin/answers/live.ts";
 import type { ProgressAnswer } from "../admin/answers/progress.ts";
+import type { MissingChange, MissingContent } from "../hub/missing-resources.ts";
 import type { NumbersReached, StateChange } from "../ledger/in-force.ts";
-import type { MissingChange, MissingContent } from "../ledger/publication.ts";
 import type { SessionCounts } from "../ledger/sessions.ts";
 import type { EncoderCounters, LimitState, WriteState } from "../observe/gauges.ts";
 import type { MetricReading } from "../observe/metric-readings.ts";

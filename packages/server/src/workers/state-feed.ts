@@ -1,7 +1,7 @@
 import type { LayerChange, Resource } from "@xdskit/protocol";
 import type { Placement, Remembered } from "@xdskit/protocol/internal";
+import type { MissingChange, MissingContent } from "../hub/missing-resources.ts";
 import type { NumbersReached, StateChange } from "../ledger/in-force.ts";
-import type { MissingChange, MissingContent } from "../ledger/publication.ts";
 import type { PlacedResource } from "../ledger/references.ts";
 import type { ToWorker, WorkerStart } from "./messages.ts";
 

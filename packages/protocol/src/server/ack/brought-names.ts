@@ -1,5 +1,4 @@
 import type { Body } from "../../message/body.ts";
-import type { Delivery } from "./delivery.ts";
 
 /** How often the resources of unsettled responses are walked through before their names are collected. */
 const WALKS = 4;
@@ -7,17 +6,19 @@ const WALKS = 4;
 /** By body, as the streams that are sent one share it; only those that ask keep it. */
 const collected = new WeakMap<Body, WeakRef<ReadonlySet<string>>>();
 
+type Responses = readonly { readonly body: Body }[];
+
 /** Which resources unsettled responses contain: whoever asks about each of thousands does not walk through thousands for it. */
 export class BroughtNames {
-  readonly #of: readonly Delivery[];
+  readonly #of: Responses;
   #walks = 0;
   #names: readonly ReadonlySet<string>[] | undefined;
 
-  constructor(of: readonly Delivery[]) {
+  constructor(of: Responses) {
     this.#of = of;
   }
 
-  isOf(pending: readonly Delivery[]): boolean {
+  isOf(pending: Responses): boolean {
     return this.#of === pending;
   }
 

@@ -1,5 +1,5 @@
 import { problemCounts } from "@xdskit/source/checks";
-import type { MissingContent } from "../../ledger/publication.ts";
+import type { MissingContent } from "../../hub/missing-resources.ts";
 import type { StoreState } from "../../ledger/store-state.ts";
 import { isExpiring } from "../../observe/certificate-end.ts";
 import { printable } from "../../observe/printable.ts";
