@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sourceState } from "./support/admin.ts";
+import { deliveries, sourceState } from "./support/admin.ts";
 import { type Certificate, createCertificate, shownCommonName } from "./support/certificate.ts";
 import { discoveredFilter, headerFilter } from "./support/discovered-filter.ts";
 import { type Envoy, startEnvoy, timersFired } from "./support/envoy.ts";
@@ -14,7 +14,7 @@ import { scopedRoutes, scopeOf } from "./support/scopes.ts";
 import { startXdsServer, type XdsServer } from "./support/server.ts";
 import { createSite, type FileContent, type Site } from "./support/site.ts";
 import { createStack, type Stack } from "./support/stack.ts";
-import { until } from "./support/wait.ts";
+import { until, watchFor } from "./support/wait.ts";
 
 describeWith("envoy", "every kind of resource reaches a real Envoy", () => {
   describe.each(named(modes))("%s", (_name, mode) => {
@@ -122,6 +122,44 @@ describeWith("envoy", "every kind of resource reaches a real Envoy", () => {
       site.write({ "three.json": undefined });
       await until({ says: "the third scope is gone", withinMs: 2_000 }, async () => (await ask("three")) === 404);
       expect([await ask("one"), await ask("two"), await timersFired(envoy)]).toEqual([201, 202, {}]);
+    });
+
+    test("a scope keeps its former routes until the cluster of its new ones has endpoints (SRDS)", async () => {
+      await using stack = createStack();
+      const port = await freePort();
+      const source = configSource(mode);
+      const scoped = (table: string, ...more: readonly object[]): object[] => [
+        { ...scopeOf("one", table), name: "one" },
+        routes(table, [{ cluster: table }]),
+        cluster({ name: table, source }),
+        ...more,
+      ];
+      let backend = 0;
+      const { site, server, envoy } = await startPair(stack, mode, async (web) => {
+        backend = web;
+        return {
+          "web.json": [listener({ name: "http", port, routes: "unused", manager: scopedRoutes(mode, "x-scope") })],
+          "one.json": scoped("old", endpoints("old", [web])),
+        };
+      });
+      await envoy.ready(2_000);
+      const headers = { "x-scope": "one" };
+      await until(
+        { says: "the scope is served", withinMs: 2_000 },
+        async () => (await httpGet({ port, headers })).status === 200,
+      );
+      const load = stack.use(startHttpLoad({ port, headers }));
+      site.write({ "one.json": scoped("new") });
+      await until({ says: "the scope waits", withinMs: 2_000 }, async () =>
+        (await deliveries(server)).some(({ shortName, waits }) => shortName === "srds" && waits?.name === "new"),
+      );
+      await watchFor(300);
+      expect(load.take().failed).toEqual({});
+      site.write({ "one.json": scoped("new", endpoints("new", [backend])) });
+      await until({ says: "the former cluster is gone", withinMs: 5_000 }, async () =>
+        (await envoy.dumped("dynamic_active_clusters")).every((each) => !JSON.stringify(each).includes('"old"')),
+      );
+      expect((await httpGet({ port, headers })).status).toBe(200);
     });
 
     test("the configuration of a filter changes under traffic (ECDS)", async () => {

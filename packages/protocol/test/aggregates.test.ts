@@ -73,6 +73,16 @@ describe("an aggregate Cluster in use whose member gets another name", () => {
     talk.put(resource(ENDPOINTS, "later", "e"));
     expect(says(talk.turns())).toEqual([["all@later"]]);
   });
+
+  test("S-ORD-05 stays as the client has it if it is deleted while it waits (State of the World)", () => {
+    const talk = inSync("sotw", before);
+    talk.put(aggregate("all", "late"), resource(CLUSTER, "late", "1"));
+    expect(says(talk.settle())).toEqual([["all@old", "old@1", "late@1"]]);
+    talk.change({ puts: [routeTo("old")], deletes: [{ type: CLUSTER, name: "all" }] });
+    expect(says(talk.turns())).toEqual([["r@old"]]);
+    expect(says(talk.ack(1, ROUTE))).toEqual([["old@1", "late@1"]]);
+    expect(says(talk.settle())).toEqual([]);
+  });
 });
 
 test("S-ORD-06 a route waits for the endpoints of what a new aggregate Cluster leads to", () => {

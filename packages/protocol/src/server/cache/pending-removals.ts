@@ -85,6 +85,24 @@ export class PendingRemovals {
     return new PendingRemovals(new Map([...this.names, ...renewed]));
   }
 
+  /**
+   * The set in which these names, which were held back when they were deleted, are as the client was sent them; without
+   * those that it was not sent. `sent`: what it was sent; undefined: nothing yet, so that what it holds is unknown.
+   */
+  as(names: readonly string[], sent: () => ReadonlyMap<string, Resource> | undefined): PendingRemovals {
+    const deleted = names.filter((name) => this.names.has(name));
+    const known = deleted.length === 0 ? undefined : sent();
+    if (known === undefined) return this;
+    const left = new Map(this.names);
+    for (const name of deleted) {
+      const was = known.get(name);
+      const held = this.names.get(name);
+      if (was === undefined || held === undefined) left.delete(name);
+      else left.set(name, { ...held, was });
+    }
+    return setOf(left);
+  }
+
   /** The set without matching names. */
   without(isForgotten: (name: string) => boolean): PendingRemovals {
     if (this.isEmpty) return this;

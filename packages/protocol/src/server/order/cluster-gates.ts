@@ -2,7 +2,7 @@ import { type Reference, type Resource, referredNames } from "../../resource/res
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
-import { type PendingResource, unknownUses } from "../cache/shared-selections.ts";
+import { type PendingResource, type Uses, unknownUses } from "../cache/shared-selections.ts";
 import type { Wait } from "../contract/wait.ts";
 import { memo } from "../memory/memo.ts";
 import type { TypeStream } from "../type/type-stream.ts";
@@ -55,10 +55,15 @@ export class ClusterGates {
     return ({ resource, replaces }) => {
       const before = replaces ?? (unready.awaits(resource) ? unknownUses : undefined);
       if (hasAll && before === undefined) return undefined;
+      const routes = user.traits.kind === "srds" && before !== undefined ? newRoutes(resource, before, current) : [];
       for (const { type, lackOf } of gates) {
         const anew = before && current.shared.newUses(resource, before, type);
         for (const name of (hasAll ? anew : undefined) ?? referredNames(resource, type)) {
           const { wait, vacant } = lackOf(name, anew?.has(name));
+          if (wait !== undefined || vacant !== undefined) return wait ?? vacant;
+        }
+        for (const name of routes.flatMap((route) => referredNames(route, type))) {
+          const { wait, vacant } = lackOf(name, true);
           if (wait !== undefined || vacant !== undefined) return wait ?? vacant;
         }
       }
@@ -216,6 +221,17 @@ export class ClusterGates {
     for (const { isAggregated } of this.#parts.members.clusters.values()) if (!isAggregated) return true;
     return false;
   }
+}
+
+/**
+ * The routes that a scope names and did not name before. A client uses a changed scope at once, and asks for its routes only
+ * then: while they wait for their Clusters it would have none, so the scope waits in their place.
+ */
+function newRoutes(scope: Resource, before: Uses, { view }: CurrentView): readonly Resource[] {
+  return scope.references.flatMap(({ type, name }) => {
+    const isNew = !before.references.some((one) => one.type === type && one.name === name);
+    return (isNew ? view.find(type, name) : undefined) ?? [];
+  });
 }
 
 /** Whether there is a Cluster of this name for the client. */

@@ -3,6 +3,7 @@ import type { TtlVerdict } from "../../dialect/ttl.ts";
 import type { Body } from "../../message/body.ts";
 import type { DiscoveryRequest } from "../../message/request.ts";
 import type { Variant } from "../../message/variant.ts";
+import type { Resource } from "../../resource/resource.ts";
 import { type TypeKind, typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import { addSums } from "../../resource/version.ts";
@@ -203,7 +204,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     if (this.#reported !== undefined) this.#takeUp(this.#reported, current);
     this.#returnReferenced(current.view);
     const before = this.position;
-    const heldAny = this.#holdsClustersBack;
+    const held = this.#variant === "sotw" && this.#holdsBack ? [...this.sentState.heldBack.resources.keys()] : noNames;
     const answers = this.#machine.next(current, bounds);
     if (before !== undefined && this.position !== before) {
       this.#pendingRemovals = current.carryOver(this.#pendingRemovals, before, this.traits.type);
@@ -214,7 +215,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     const sent =
       this.#variant === "delta"
         ? this.#delta(answers, before, current, removable)
-        : this.#sotw(answers, before, current, removable, heldAny || this.#holdsClustersBack);
+        : this.#sotw(answers, before, current, removable, held);
     if (this.position !== before) this.#asked = this.subscription.scope;
     return sent;
   }
@@ -326,18 +327,18 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return isEmpty(body) && this.deliveries.lastSent !== undefined ? [] : [{ ...answer, body }];
   }
 
-  /** Whether the client goes on with the former state of an aggregate Cluster. */
-  get #holdsClustersBack(): boolean {
-    return this.areClusters && this.sentState.heldBack.resources.size > 0;
+  /** Whether the client goes on with the former state of something, such as an aggregate Cluster or a scope. */
+  get #holdsBack(): boolean {
+    return this.sentState.heldBack.resources.size > 0;
   }
 
-  /** `hasOthers`: what the client is sent, or was sent last, is not the present state of all that there is. */
+  /** `held`: names that were held back, of which the client has a former state, or nothing. */
   #sotw(
     answers: readonly PendingResponse[],
     before: Position | undefined,
     current: CurrentView,
     removable: Removable,
-    hasOthers: boolean,
+    held: readonly string[],
   ): readonly PendingResponse[] {
     const { type } = this.traits;
     if (before === undefined) {
@@ -348,17 +349,20 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     const what = { type, subscription: this.subscription, asked: this.#asked, goesAtOnce: removable.goesAtOnce };
     const step = current.stepRemovals(this.#pendingRemovals, before, what);
     // A resource that exists and is newly subscribed to did not change, and yet the client holds it again.
-    const gone = isSameScope(this.#asked, this.subscription.scope)
+    const asked = isSameScope(this.#asked, this.subscription.scope)
       ? step.pendingRemovals
       : step.pendingRemovals.without((name) => {
           const now = current.view.holder(type, name);
           return now !== undefined && this.subscription.covers(now);
         });
-    const { to } = step.hasPuts && this.#isExclusive ? everythingRemovable : removable;
+    const gone = asked.isEmpty ? asked : asked.as(held, () => this.#lastSent());
+    // Until what may replace it is let go, the machine lists what is gone.
+    const isReplaced = this.#isExclusive && (step.hasPuts || this.#holdsBack);
+    const { to } = isReplaced ? everythingRemovable : removable;
     const { stays, goes } = current.shared.pendingRemovals.part(gone, to);
     this.#pendingRemovals = stays;
     const [answer] = answers;
-    if (hasOthers) return answer === undefined ? [] : this.#withHeldBack(answer, current);
+    if (held.length > 0 || this.#holdsBack) return answer === undefined ? [] : this.#withHeldBack(answer, current);
     if (answer?.asked === undefined && !step.hasPuts && goes.length === 0) return [];
     const isPlain = stays.isEmpty && answer !== undefined;
     const body = isPlain ? answer.body : current.fullBody(type, this.subscription, stays);
@@ -373,7 +377,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   #withHeldBack(answer: PendingResponse, current: CurrentView): readonly PendingResponse[] {
     const stays = this.#pendingRemovals;
     let { body } = answer;
-    if (this.#holdsClustersBack) {
+    if (this.#holdsBack) {
       if (!stays.isEmpty) body = this.#withRemovals(body, stays, current.view);
     } else {
       if (!stays.isEmpty) body = current.fullBody(this.traits.type, this.subscription, stays);
@@ -396,10 +400,15 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
 
   /** Whether the client was sent exactly this last. */
   #isHeld({ segments }: Body, current: CurrentView): boolean {
-    const last = (this.deliveries.lastSent?.body.segments ?? []).flatMap(({ puts }) => puts);
-    const sent = new Map(last.map((put) => [put.name, put] as const));
+    const sent = this.#lastSent() ?? new Map<string, Resource>();
     const puts = segments.flatMap((segment) => segment.puts);
     return puts.length === sent.size && puts.every((put) => current.isSame(put, sent.get(put.name)));
+  }
+
+  /** What the last response listed; undefined: there was none. */
+  #lastSent(): ReadonlyMap<string, Resource> | undefined {
+    const sent = this.deliveries.lastSent?.body.segments;
+    return sent && new Map(sent.flatMap(({ puts }) => puts.map((put) => [put.name, put] as const)));
   }
 
   #withResumed(answer: PendingResponse): PendingResponse {
@@ -410,6 +419,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
 }
 
 const nothing: ReadonlySet<string> = new Set();
+const noNames: readonly string[] = [];
 
 function removes({ body }: PendingResponse): boolean {
   return body.segments.some(({ removed }) => removed.length > 0);
