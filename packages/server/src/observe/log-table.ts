@@ -74,7 +74,8 @@ export const logTable: LogTable = {
     level: "info",
     message: "node connected",
     fields: ["stream", "node", "cluster", "agent", "layers"],
-    means: "layers are the layers that the node sees, top-most first",
+    means:
+      "layers are the layers that the node sees, top-most first. One line per stream: a client with a stream for each type has several",
   },
   "node-moved": {
     level: "info",
