@@ -36,6 +36,22 @@ describe.each(meshClients)("a client that warms what it is given ($is)", (client
     );
   });
 
+  // A stream of its own in State of the World does not say what its client has of the stream before (docs/decisions/0134).
+  test.runIf(client.variant === "delta" || client.isAggregated).each([
+    ["", meshScript],
+    [" and comes back", brokenMeshScript],
+  ])("nor if it is told of empty endpoints until there are some%s", (_, script) => {
+    const how = { makeBeforeBreak: true, lateEndpoints: true, renamesEndpoints: true, placeholders: true };
+    fc.assert(
+      fc.property(script, (steps) => {
+        const mesh = playMesh(client, how, steps);
+        expect(mesh.envoy.lost).toEqual([]);
+        expect(mesh.envoy.holdings).toEqual(mesh.target);
+      }),
+      tries,
+    );
+  });
+
   test.each([
     ["", meshScript],
     [" and comes back", brokenMeshScript],

@@ -15,7 +15,18 @@ import {
   type StreamId,
 } from "@xdskit/protocol/internal";
 import { ModelEnvoy } from "./model-envoy.ts";
-import { CLUSTER, digest, ENDPOINTS, HOST, LISTENER, ROUTE, resource, SCOPE, traits } from "./resources.ts";
+import {
+  CLUSTER,
+  digest,
+  ENDPOINTS,
+  HOST,
+  LISTENER,
+  ROUTE,
+  resource,
+  SCOPE,
+  traits,
+  traitsWithPlaceholders,
+} from "./resources.ts";
 
 /** One thing that happens, with two numbers that say to what. */
 export type MeshStep = readonly [
@@ -39,6 +50,8 @@ export interface MeshOptions {
   readonly refusals?: boolean;
   /** The endpoints of new Clusters come later than the Clusters and what uses them. */
   readonly lateEndpoints?: boolean;
+  /** Instead of endpoints that do not exist the client is sent an empty list. */
+  readonly placeholders?: boolean;
   /** Clusters change the names under which they ask for their endpoints. */
   readonly renamesEndpoints?: boolean;
   /** A server that is started anew knows nothing of the one before. */
@@ -189,7 +202,8 @@ export class Mesh {
       separateResumeGraceMs: GRACE_MS,
       ...(this.#how.splits === true ? { maxResponseBytes: 1, maySplit: { otherwise: true } } : {}),
     };
-    const machine = new ServerMachine({ digest, traits, nodeMapping: () => ["base"], dialect, remembers: true });
+    const known = this.#how.placeholders === true ? traitsWithPlaceholders : traits;
+    const machine = new ServerMachine({ digest, traits: known, nodeMapping: () => ["base"], dialect, remembers: true });
     return { machine, timers: new Map(), isKnown: false };
   }
 

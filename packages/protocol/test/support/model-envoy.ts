@@ -1,7 +1,7 @@
 import type { Resource, TypeUrl, Variant } from "@xdskit/protocol";
 import type { DeltaRequest, DiscoveryRequest, ServerEffect } from "@xdskit/protocol/internal";
 import { delta, initialVersionsOf } from "./model-client.ts";
-import { CLUSTER, ENDPOINTS, HOST, LISTENER, ROUTE, SCOPE } from "./resources.ts";
+import { CLUSTER, ENDPOINTS, HOST, LISTENER, noEndpoints, ROUTE, SCOPE } from "./resources.ts";
 
 type Send = Extract<ServerEffect, { kind: "send" }>;
 
@@ -59,6 +59,8 @@ export class ModelEnvoy {
   readonly lost: string[] = [];
   readonly #clusters = new Map<string, ClusterState>();
   readonly #endpoints = new Map<string, string>();
+  /** Of these, the empty ones. */
+  readonly #empty = new Set<string>();
   readonly #listeners = new Map<string, ListenerState>();
   #hadListener = false;
   readonly #routes = new Map<string, Resource>();
@@ -203,7 +205,12 @@ export class ModelEnvoy {
   }
 
   #takeEndpoints(puts: readonly Resource[], removed: readonly string[]): void {
-    for (const put of puts) if (this.#namesOf(ENDPOINTS).includes(put.name)) this.#endpoints.set(put.name, put.version);
+    for (const put of puts) {
+      if (!this.#namesOf(ENDPOINTS).includes(put.name)) continue;
+      this.#endpoints.set(put.name, put.version);
+      if (isEmpty(put)) this.#empty.add(put.name);
+      else this.#empty.delete(put.name);
+    }
     for (const name of [...puts.map((put) => put.name), ...removed]) {
       for (const [cluster, state] of this.#clusters)
         if (state.warming !== undefined && endpointsOf(state.warming) === name) this.#endWarming(cluster, state);
@@ -439,7 +446,8 @@ export class ModelEnvoy {
     const cluster = this.#clusters.get(to);
     if (cluster === undefined) return "no such cluster";
     if (cluster.inUse === undefined) return "the cluster is warming";
-    if (this.#endpoints.has(endpointsOf(cluster.inUse))) cluster.excused = nothing;
+    const endpoints = endpointsOf(cluster.inUse);
+    if (this.#endpoints.has(endpoints) && !this.#empty.has(endpoints)) cluster.excused = nothing;
     else if (!cluster.excused.has(by)) return "no endpoints";
     return undefined;
   }
@@ -468,6 +476,10 @@ function usesScopes(listener: Resource): boolean {
 
 function hasHosts(routes: Resource): boolean {
   return namesIn(routes, HOST).length > 0;
+}
+
+function isEmpty({ name, bytes }: Resource): boolean {
+  return Buffer.compare(bytes, noEndpoints(name)) === 0;
 }
 
 function endpointsOf(cluster: Resource): string {

@@ -61,6 +61,17 @@ export function traits(type: TypeUrl): TypeTraits | undefined {
   return described.find((one) => one.type === type);
 }
 
+/** What a client is sent in place of endpoints that a Cluster refers to and that do not exist. */
+export function noEndpoints(name: string): Uint8Array {
+  return new TextEncoder().encode(`${name}=none`);
+}
+
+/** The same, where a client is sent an empty list in place of endpoints that do not exist. */
+export function traitsWithPlaceholders(type: TypeUrl): TypeTraits | undefined {
+  const known = traits(type);
+  return known?.type === ENDPOINTS ? { ...known, placeholder: noEndpoints } : known;
+}
+
 export interface Extras {
   readonly constraints?: Constraints;
   readonly aliases?: readonly string[];
