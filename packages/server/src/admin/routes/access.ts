@@ -5,7 +5,7 @@ import type { AccessAnswer, AccessClientAnswer } from "../answers/access.ts";
 import { inTurn } from "../merge/merge.ts";
 import { QueryError } from "../query.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
-import { accessAnswer, accessClientsAnswer, accessRulesAnswer } from "../schema/answers.ts";
+import { accessAnswer, accessClientsAnswer, accessRulesAnswer } from "../schema/access.ts";
 import type { AdminView } from "../view.ts";
 import { chosenType } from "./resources.ts";
 

@@ -1,6 +1,6 @@
 import type { CallerAnswer } from "../answers/caller.ts";
 import type { Route } from "../route.ts";
-import { callerAnswer } from "../schema/answers.ts";
+import { callerAnswer } from "../schema/caller.ts";
 
 /** Who asks, for pages that offer only what the caller may do. */
 export const whoAsks: Route = {

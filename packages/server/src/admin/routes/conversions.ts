@@ -3,7 +3,7 @@ import type { ConversionAnswer } from "../answers/resources.ts";
 import type { Describer } from "../describe.ts";
 import { byKey, type Merge } from "../merge/merge.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
-import { conversionsAnswer } from "../schema/answers.ts";
+import { conversionsAnswer } from "../schema/resources.ts";
 
 /** Every process converts the same resources. */
 const mergeConversions: Merge = byKey<ConversionAnswer>(

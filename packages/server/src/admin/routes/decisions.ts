@@ -1,7 +1,7 @@
 import type { PublishResult } from "../../ledger/publication.ts";
 import type { DecisionAnswer } from "../answers/revisions.ts";
 import type { AdminAnswer, Route } from "../route.ts";
-import { decisionAnswer } from "../schema/answers.ts";
+import { decisionAnswer } from "../schema/revisions.ts";
 import type { AdminView } from "../view.ts";
 import { describeFuses, numberIn, requireLedger } from "./revisions.ts";
 

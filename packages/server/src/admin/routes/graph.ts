@@ -5,7 +5,7 @@ import type { GraphAnswer, GraphNodeAnswer } from "../answers/resources.ts";
 import type { Describer } from "../describe.ts";
 import { QueryError } from "../query.ts";
 import type { Route } from "../route.ts";
-import { graphAnswer } from "../schema/answers.ts";
+import { graphAnswer } from "../schema/resources.ts";
 import type { AdminView } from "../view.ts";
 import { chosenType } from "./resources.ts";
 

@@ -1,7 +1,7 @@
 import type { ReadyAnswer } from "../answers/server.ts";
 import { mergeMetrics, printMetrics } from "../merge/metrics.ts";
 import type { Route } from "../route.ts";
-import { readyAnswer } from "../schema/answers.ts";
+import { readyAnswer } from "../schema/server.ts";
 
 /** The process runs and its event loop turns. */
 export const livez: Route = {

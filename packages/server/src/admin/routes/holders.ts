@@ -4,7 +4,7 @@ import { describeError } from "../describe.ts";
 import { mergeHolders } from "../merge/nodes.ts";
 import { QueryError } from "../query.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
-import { holdersAnswer } from "../schema/answers.ts";
+import { holdersAnswer } from "../schema/resources.ts";
 import type { AdminView } from "../view.ts";
 import { chosenType } from "./resources.ts";
 

@@ -1,6 +1,6 @@
 import { mergeSamples } from "../merge/live.ts";
 import type { Route } from "../route.ts";
-import { samplesAnswer } from "../schema/answers.ts";
+import { samplesAnswer } from "../schema/live.ts";
 
 /** What changes, as it changes. */
 export const events: Route = {

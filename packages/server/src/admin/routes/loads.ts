@@ -5,7 +5,7 @@ import { type Describer, time } from "../describe.ts";
 import { mergeLoads } from "../merge/loads.ts";
 import { inTurn } from "../merge/merge.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
-import { loadReportersAnswer, loadsAnswer } from "../schema/answers.ts";
+import { loadReportersAnswer, loadsAnswer } from "../schema/loads.ts";
 
 /** The load that clients report, by cluster (S-LRS-06). */
 export const loads: Route = {

@@ -2,7 +2,8 @@ import { printableReason } from "../../observe/printable.ts";
 import type { NodeHistoryAnswer, NodePastAnswer } from "../answers/revisions.ts";
 import { type Query, QueryError } from "../query.ts";
 import type { Route } from "../route.ts";
-import { errorAnswer, nodeHistoryAnswer } from "../schema/answers.ts";
+import { errorAnswer } from "../schema/page.ts";
+import { nodeHistoryAnswer } from "../schema/revisions.ts";
 import { describeRecord, limitOf, pageSize } from "./revisions.ts";
 
 /** What a node had and NACKed, and by whose change. */

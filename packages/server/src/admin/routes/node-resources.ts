@@ -4,7 +4,7 @@ import type { NodeResourceAnswer } from "../answers/resources.ts";
 import { inTurn } from "../merge/merge.ts";
 import { QueryError } from "../query.ts";
 import { type AdminSources, page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
-import { nodeResourcesAnswer } from "../schema/answers.ts";
+import { nodeResourcesAnswer } from "../schema/resources.ts";
 import { bodyOf, chosenType, FIELD_NAMES, type FieldNames } from "./resources.ts";
 
 /** What a connected node has, as far as its ACKs tell. */

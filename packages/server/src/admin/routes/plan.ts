@@ -5,7 +5,7 @@ import type { Publisher } from "../../ledger/publisher.ts";
 import type { PlanAnswer, PlanCountAnswer } from "../answers/revisions.ts";
 import { type Query, QueryError } from "../query.ts";
 import type { AdminSources, Route } from "../route.ts";
-import { planAnswer } from "../schema/answers.ts";
+import { planAnswer } from "../schema/revisions.ts";
 import {
   changeKind,
   changeKinds,

@@ -6,7 +6,8 @@ import { progressOfAll } from "../merge/progress.ts";
 import { type Query, QueryError } from "../query.ts";
 import { withPlaces } from "../rejection-places.ts";
 import type { AdminAnswer, AdminSources, Route } from "../route.ts";
-import { errorAnswer, progressAnswer } from "../schema/answers.ts";
+import { errorAnswer } from "../schema/page.ts";
+import { progressAnswer } from "../schema/progress.ts";
 import type { AdminView } from "../view.ts";
 
 /** The longest wait of one request, in seconds. */

@@ -5,7 +5,7 @@ import type { ResourceAnswer } from "../answers/resources.ts";
 import { type Describer, describeError } from "../describe.ts";
 import { type Query, QueryError } from "../query.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
-import { resourcesAnswer } from "../schema/answers.ts";
+import { resourcesAnswer } from "../schema/resources.ts";
 import type { AdminView } from "../view.ts";
 
 export const FIELD_NAMES = ["json", "proto"] as const;

@@ -14,7 +14,8 @@ import type {
 } from "../answers/revisions.ts";
 import { type Query, QueryError } from "../query.ts";
 import type { AdminSources, ParameterKind, Route } from "../route.ts";
-import { differenceAnswer, errorAnswer, revisionAnswer, revisionsAnswer } from "../schema/answers.ts";
+import { errorAnswer } from "../schema/page.ts";
+import { differenceAnswer, revisionAnswer, revisionsAnswer } from "../schema/revisions.ts";
 import type { AdminView } from "../view.ts";
 
 /** How many records, or changes, an answer has unless more are asked for, and at most. */

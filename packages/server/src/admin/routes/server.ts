@@ -20,7 +20,7 @@ import type {
 import type { Describer } from "../describe.ts";
 import { describeReplicas } from "../describe-replicas.ts";
 import { page, pageKinds, pageParameters, type Route, type Step } from "../route.ts";
-import { layersAnswer, replicasAnswer, serverAnswer, sourceAnswer } from "../schema/answers.ts";
+import { layersAnswer, replicasAnswer, serverAnswer, sourceAnswer } from "../schema/server.ts";
 import type { AdminView } from "../view.ts";
 import { describeRecord } from "./revisions.ts";
 

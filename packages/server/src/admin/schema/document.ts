@@ -1,5 +1,5 @@
 import type { ParameterKind, Route } from "../route.ts";
-import { errorAnswer } from "./answers.ts";
+import { errorAnswer } from "./page.ts";
 import type { AnswerSchema } from "./schema.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -13,7 +13,8 @@ export interface SchemaOf<T> extends AnswerSchema {
 
 type OptionalKey<T> = { [K in keyof T]-?: object extends Pick<T, K> ? K : never }[keyof T];
 type RequiredKey<T> = Exclude<keyof T, OptionalKey<T>>;
-type Members<T> = { readonly [K in RequiredKey<T>]: SchemaOf<T[K]> } & {
+/** The schemas of the members of an object. */
+export type Members<T> = { readonly [K in RequiredKey<T>]: SchemaOf<T[K]> } & {
   readonly [K in OptionalKey<T>]-?: { readonly optional: SchemaOf<Exclude<T[K], undefined>> };
 };
 
