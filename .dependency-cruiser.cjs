@@ -69,6 +69,7 @@ const orders = {
     "health-discovery",
     "ledger/lease",
     "ledger/store",
+    "limits",
     "options",
     "access-rules node-rules transaction-rules",
     "option-rules",

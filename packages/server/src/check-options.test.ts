@@ -2,7 +2,8 @@ import { createEnvoyApi } from "@xdskit/envoy-api";
 import { expect, test } from "vitest";
 import { checkOptions } from "./check-options.ts";
 import { XdsError } from "./error.ts";
-import { defaultLimits, type Limits, limitNames, type ManagementServerOptions } from "./options.ts";
+import { defaultLimits, type Limits, limitNames } from "./limits.ts";
+import type { ManagementServerOptions } from "./options.ts";
 
 const api = createEnvoyApi();
 const severity = "error";

@@ -3,18 +3,17 @@ import type { ClientChoice, DialectOverrides, NodeMapping } from "@xdskit/protoc
 import { createClientChoice } from "@xdskit/protocol/internal";
 import type { ValidationLevel } from "@xdskit/source/checks";
 import { optionsError } from "./error.ts";
+import { defaultLimits, type Limits } from "./limits.ts";
 import { serverOptions } from "./option-rules.ts";
-import {
-  type AdminAddress,
-  type ClientStatusAccess,
-  defaultLimits,
-  type Limits,
-  type ListenAddress,
-  type ListenOptions,
-  type LoadReportOptions,
-  type ManagementServerOptions,
-  type RestOptions,
-  type V2Mode,
+import type {
+  AdminAddress,
+  ClientStatusAccess,
+  ListenAddress,
+  ListenOptions,
+  LoadReportOptions,
+  ManagementServerOptions,
+  RestOptions,
+  V2Mode,
 } from "./options.ts";
 
 /** Options with every default filled in. */

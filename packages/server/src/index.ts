@@ -180,6 +180,7 @@ export {
   type ImportResult,
   importLedger,
 } from "./ledger/transfer.ts";
+export { defaultLimits, type LimitName, type Limits, limitNames } from "./limits.ts";
 export type { LedgerStatus, ManagementServer, SourceReport, StartedServer } from "./management-server.ts";
 export { type ConsoleLogOptions, consoleLog } from "./observe/console-log.ts";
 export type { LimitState, Readiness } from "./observe/gauges.ts";
@@ -188,22 +189,18 @@ export { formatLogLine, type LogColors, type LogLine } from "./observe/log-line.
 export { type LogEvent, type LogFields, type LogRow, logTable } from "./observe/log-table.ts";
 export { type MetricMerge, type MetricName, type MetricRow, metricTable } from "./observe/metric-table.ts";
 export type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
-export {
-  type AdminAddress,
-  type ClientStatusAccess,
-  type DeploymentOptions,
-  defaultLimits,
-  type Http2Engine,
-  type LimitName,
-  type Limits,
-  type ListenAddress,
-  type ListenOptions,
-  type LoadReportOptions,
-  limitNames,
-  type ManagementServerOptions,
-  type RestOptions,
-  type TlsFiles,
-  type V2Mode,
+export type {
+  AdminAddress,
+  ClientStatusAccess,
+  DeploymentOptions,
+  Http2Engine,
+  ListenAddress,
+  ListenOptions,
+  LoadReportOptions,
+  ManagementServerOptions,
+  RestOptions,
+  TlsFiles,
+  V2Mode,
 } from "./options.ts";
 export type { AskedResource, PlacesOf, ResourcePlace } from "./source-places.ts";
 export type {

@@ -25,17 +25,15 @@ import {
 import { anAccess } from "./access-rules.ts";
 import { hasNameKind } from "./certificate-name.ts";
 import type { FileOutput } from "./file-output.ts";
+import { type LimitName, type Limits, limitNames } from "./limits.ts";
 import { aDialect, aNodeMapping, anEdition, clientOverrides } from "./node-rules.ts";
-import {
-  type AdminAddress,
-  type LimitName,
-  type Limits,
-  type ListenOptions,
-  type LoadReportOptions,
-  limitNames,
-  type ManagementServerOptions,
-  type RestOptions,
-  type TlsFiles,
+import type {
+  AdminAddress,
+  ListenOptions,
+  LoadReportOptions,
+  ManagementServerOptions,
+  RestOptions,
+  TlsFiles,
 } from "./options.ts";
 
 const isSet = (value: unknown): boolean => typeof value === "string" && value !== "";

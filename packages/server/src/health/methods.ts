@@ -3,7 +3,7 @@ import { AccountUsage, bytesOfNode, clientBytes, statusCode } from "@xdskit/prot
 import type { HealthDiscovery } from "../health-discovery.ts";
 import { accountOf } from "../hub/account.ts";
 import { draining } from "../hub/admission.ts";
-import type { Limits } from "../options.ts";
+import type { Limits } from "../limits.ts";
 import type { GrpcCall } from "../transport/grpc/call.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "../transport/grpc/method.ts";
 import { answerOnce } from "../transport/grpc/simple-call.ts";

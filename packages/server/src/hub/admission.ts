@@ -1,6 +1,6 @@
 import type { ApiVersion, Peer, Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
-import type { LimitName } from "../options.ts";
+import type { LimitName } from "../limits.ts";
 import type { ConnectionLimits } from "./connection-limits.ts";
 import type { ReadinessTracker } from "./readiness.ts";
 

@@ -1,7 +1,7 @@
 import type { Status } from "@xdskit/protocol";
 import type { Account } from "@xdskit/protocol/internal";
 import { statusCode } from "@xdskit/protocol/internal";
-import type { LimitName, Limits } from "../options.ts";
+import type { LimitName, Limits } from "../limits.ts";
 
 type ByteLimits = Pick<Limits, "maxReceivedBytes" | "maxReceivedBytesPerPeer" | "maxReceivedBytesPerIdentity">;
 

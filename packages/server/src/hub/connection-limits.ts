@@ -1,6 +1,6 @@
 import type { Peer } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
-import { type LimitName, type Limits, limitNames } from "../options.ts";
+import { type LimitName, type Limits, limitNames } from "../limits.ts";
 import { accountOf } from "./account.ts";
 import type { ByteBudget, LimitPassed } from "./byte-budget.ts";
 

@@ -9,7 +9,7 @@ import {
   type ServerMachineOptions,
   type StreamId,
 } from "@xdskit/protocol/internal";
-import type { Limits } from "../options.ts";
+import type { Limits } from "../limits.ts";
 import { type DueFlushes, FlushLoop } from "./flush-loop.ts";
 import type { Memory, ShellReport } from "./port.ts";
 import { SendQueue } from "./send-queue.ts";

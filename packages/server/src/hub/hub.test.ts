@@ -12,7 +12,7 @@ import {
   settled,
   startHub,
 } from "../../test/support/test-hub.ts";
-import { defaultLimits } from "../options.ts";
+import { defaultLimits } from "../limits.ts";
 import type { Hub } from "./hub.ts";
 
 /** So many edits of a table are prepared. */

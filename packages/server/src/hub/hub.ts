@@ -25,7 +25,7 @@ import {
   statusCode,
 } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
-import type { LimitName, Limits } from "../options.ts";
+import type { LimitName, Limits } from "../limits.ts";
 import { accountOf } from "./account.ts";
 import { Admission, draining } from "./admission.ts";
 import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-version-converter.ts";

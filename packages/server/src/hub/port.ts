@@ -13,7 +13,7 @@ import type {
   ReporterId,
   StreamId,
 } from "@xdskit/protocol/internal";
-import type { LimitName, Limits } from "../options.ts";
+import type { LimitName, Limits } from "../limits.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import type { NewPoll, PollHandle } from "./poll-registry.ts";
 import type { ReadinessTracker } from "./readiness.ts";

@@ -1,5 +1,5 @@
 import type { PollId, StreamId } from "@xdskit/protocol/internal";
-import type { LimitName } from "../options.ts";
+import type { LimitName } from "../limits.ts";
 import { Listeners } from "./listeners.ts";
 import type { ServerReport, Telemetry } from "./port.ts";
 

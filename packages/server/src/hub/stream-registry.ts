@@ -1,7 +1,7 @@
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
 import type { Peer, Status } from "@xdskit/protocol";
 import { type Body, type ServerEffect, type StreamId, statusCode } from "@xdskit/protocol/internal";
-import type { LimitName, Limits } from "../options.ts";
+import type { LimitName, Limits } from "../limits.ts";
 import { BodyOutbox } from "./body-outbox.ts";
 import type { ConnectionLimits } from "./connection-limits.ts";
 import { MessageMaker } from "./message.ts";

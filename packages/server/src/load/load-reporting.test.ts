@@ -2,8 +2,8 @@ import { anonymousNode, type LoadReport } from "@xdskit/protocol";
 import { bytesOfValue, type ClusterLoad } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import type { ServerReport } from "../hub/port.ts";
+import { defaultLimits } from "../limits.ts";
 import { nextTurn } from "../next-turn.ts";
-import { defaultLimits } from "../options.ts";
 import { LoadReporting } from "./load-reporting.ts";
 
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };

@@ -15,7 +15,7 @@ import {
 import { XdsError } from "../error.ts";
 import { accountOf } from "../hub/account.ts";
 import type { ServerReport } from "../hub/port.ts";
-import type { LimitName, Limits } from "../options.ts";
+import type { LimitName, Limits } from "../limits.ts";
 import { Slices } from "../slices.ts";
 
 /** Standings allowed per load entry: each reporter reports far fewer localities than there are. */

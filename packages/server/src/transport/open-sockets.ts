@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Limits } from "../options.ts";
+import type { Limits } from "../limits.ts";
 
 /** As a share of the connections, and at most: how many more sockets are open, for clients that are told of the limit. */
 const BESIDE_CONNECTIONS = 1 / 8;

@@ -24,6 +24,7 @@ import type { AdminView } from "../../src/admin/view.ts";
 import { Deployments } from "../../src/hub/deployments.ts";
 import type { ConversionFindings } from "../../src/hub/port.ts";
 import { NodePastRecorder } from "../../src/ledger/node-past-recorder.ts";
+import { defaultLimits } from "../../src/limits.ts";
 import { LoadReporting } from "../../src/load/load-reporting.ts";
 import type { CertificateEnd } from "../../src/observe/certificate-end.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "../../src/observe/deliveries.ts";
@@ -32,7 +33,6 @@ import type { LimitState, Readiness } from "../../src/observe/gauges.ts";
 import { createMetrics, type Metrics } from "../../src/observe/metrics.ts";
 import type { SourceStatus } from "../../src/observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "../../src/observe/telemetry.ts";
-import { defaultLimits } from "../../src/options.ts";
 import type { ResourcePlace } from "../../src/source-places.ts";
 
 export const CDS: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");

@@ -14,7 +14,7 @@ import { type AccessPolicy, type DeltaRequest, noInitialVersions } from "@xdskit
 import { readAccess } from "../../src/hub/access.ts";
 import { Hub, type HubOptions } from "../../src/hub/hub.ts";
 import type { ServerReport } from "../../src/hub/port.ts";
-import { defaultLimits } from "../../src/options.ts";
+import { defaultLimits } from "../../src/limits.ts";
 
 export const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 export const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");

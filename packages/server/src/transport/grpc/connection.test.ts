@@ -19,7 +19,7 @@ import {
 } from "../../../test/support/http2-frames.ts";
 import { Hub } from "../../hub/hub.ts";
 import type { ServerReport } from "../../hub/port.ts";
-import { defaultLimits } from "../../options.ts";
+import { defaultLimits } from "../../limits.ts";
 import { http2Engines } from "../http2/engines.ts";
 import { ReadPacer } from "../http2/read-pacer.ts";
 import { STREAMS_AT_ONCE } from "../http2/stream-room.ts";

@@ -5,7 +5,7 @@ import type { Account } from "@xdskit/protocol/internal";
 import { type NamedChoice, statusCode } from "@xdskit/protocol/internal";
 import { accountOf } from "../../hub/account.ts";
 import type { HubPort, StreamEnd } from "../../hub/port.ts";
-import type { Limits } from "../../options.ts";
+import type { Limits } from "../../limits.ts";
 import type { OpenHttp2 } from "../http2/engines.ts";
 import { errorCode } from "../http2/frame.ts";
 import type { Http2Connection, Http2Failure, Http2Listener, Http2Stream, RequestHeaders } from "../http2/http2.ts";

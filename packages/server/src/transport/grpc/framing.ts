@@ -1,6 +1,6 @@
 import type { Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
-import type { LimitName } from "../../options.ts";
+import type { LimitName } from "../../limits.ts";
 import { ByteQueue } from "../byte-queue.ts";
 import { FragmentCount, tooFragmented } from "../fragment-count.ts";
 

@@ -4,7 +4,7 @@ import { contentDigest } from "@xdskit/envoy-api";
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import { afterEach, expect, test } from "vitest";
 import { Hub } from "../../hub/hub.ts";
-import { defaultLimits } from "../../options.ts";
+import { defaultLimits } from "../../limits.ts";
 import { describePeer } from "../peer.ts";
 import { Http1Server } from "./http1-server.ts";
 import { type RestHandler, RestServer } from "./rest-server.ts";

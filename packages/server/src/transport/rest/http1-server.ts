@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Peer, Status } from "@xdskit/protocol";
 import { type NamedChoice, statusCode } from "@xdskit/protocol/internal";
 import type { HubPort } from "../../hub/port.ts";
-import type { Limits } from "../../options.ts";
+import type { Limits } from "../../limits.ts";
 import { blockedMessage } from "../stream-state.ts";
 import { type BodyOptions, BodyReader, type BodyResult, type ResponseHeaders, type RestExchange } from "./exchange.ts";
 import { errorBody } from "./rest-error.ts";
