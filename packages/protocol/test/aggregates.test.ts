@@ -1,14 +1,12 @@
 import type { Resource } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Conversation, says } from "./support/conversation.ts";
-import { CLUSTER, ENDPOINTS, plain, ROUTE, resource } from "./support/resources.ts";
+import { CLUSTER, ENDPOINTS, plain, ROUTE, resource, routeTo } from "./support/resources.ts";
 
 const aggregate = (name: string, ...members: readonly string[]): Resource =>
   resource(CLUSTER, name, members.join("+"), {
     references: members.map((member) => ({ type: CLUSTER, name: member })),
   });
-const routeTo = (cluster: string): Resource =>
-  resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
 
 /** A client of everything, in sync with these. */
 function inSync(variant: "delta" | "sotw", puts: readonly Resource[]): Conversation {

@@ -3,10 +3,8 @@ import type { Remembered } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { Conversation, node, type Said, says } from "./support/conversation.ts";
 import { initialVersionsOf } from "./support/model-client.ts";
-import { CLUSTER, failure, HOST, LISTENER, plain, ROUTE, resource } from "./support/resources.ts";
+import { CLUSTER, failure, HOST, LISTENER, plain, ROUTE, resource, routeTo } from "./support/resources.ts";
 
-const routeTo = (cluster: string): Resource =>
-  resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
 const holding = (...held: readonly Resource[]): ReturnType<typeof initialVersionsOf> =>
   initialVersionsOf(held.map(({ name, version }) => [name, version]));
 const firstOf = (userAgentName = "envoy"): { node: ReturnType<typeof node> } => ({ node: node("n", userAgentName) });

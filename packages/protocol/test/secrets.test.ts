@@ -1,13 +1,13 @@
-import type { Reference, Resource, TypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl, type Reference, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Conversation, node, says } from "./support/conversation.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, plain, ROUTE, resource, SECRET } from "./support/resources.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, plain, ROUTE, resource, routeTo, SECRET, traits } from "./support/resources.ts";
+import { waitsOf } from "./support/swap.ts";
 
 type Variant = "delta" | "sotw";
 
 const first = { node: node("n", "envoy") };
 const to = (type: TypeUrl, name: string): Reference => ({ type, name });
-const route = (cluster: string): Resource => resource(ROUTE, "r", cluster, { references: [to(CLUSTER, cluster)] });
 const cluster = (name: string, ...references: readonly Reference[]): Resource =>
   resource(CLUSTER, name, references.map((one) => one.name).join(), { references });
 const endpoints = (name: string): Resource => resource(ENDPOINTS, name, "1");
@@ -19,7 +19,7 @@ const secret = (name: string): Resource => resource(SECRET, name, "1");
  */
 function separate(variant: Variant, ...more: readonly Resource[]): Conversation {
   const talk = new Conversation({ dialect: { orderLimitMs: 10_000 } });
-  talk.put(plain("old"), route("old"), cluster("tls", to(ENDPOINTS, "tls"), to(SECRET, "s0")), endpoints("tls"));
+  talk.put(plain("old"), routeTo("old"), cluster("tls", to(ENDPOINTS, "tls"), to(SECRET, "s0")), endpoints("tls"));
   talk.put(secret("s0"), ...more);
   for (const [i, [type, names]] of (
     [
@@ -40,7 +40,7 @@ function separate(variant: Variant, ...more: readonly Resource[]): Conversation 
 describe.each(["delta", "sotw"] as const)("S-ORD-01: on a stream for each type, in %s, a route", (variant) => {
   test("waits until its Cluster has its secret, which Envoy requests after the endpoints", () => {
     const talk = separate(variant);
-    talk.put(cluster("new", to(ENDPOINTS, "new"), to(SECRET, "s1")), endpoints("new"), secret("s1"), route("new"));
+    talk.put(cluster("new", to(ENDPOINTS, "new"), to(SECRET, "s1")), endpoints("new"), secret("s1"), routeTo("new"));
     talk.turns();
     talk.ack(1, CLUSTER);
     talk.subscribe(4, ENDPOINTS, ["new"]);
@@ -51,7 +51,7 @@ describe.each(["delta", "sotw"] as const)("S-ORD-01: on a stream for each type, 
 
   test("waits for the secret of a Cluster that needs no endpoints", () => {
     const talk = separate(variant);
-    talk.put(cluster("new", to(SECRET, "s1")), secret("s1"), route("new"));
+    talk.put(cluster("new", to(SECRET, "s1")), secret("s1"), routeTo("new"));
     talk.turns();
     expect(says(talk.ack(1, CLUSTER))).toEqual([]);
     talk.subscribe(6, SECRET, ["s1"], first);
@@ -61,7 +61,7 @@ describe.each(["delta", "sotw"] as const)("S-ORD-01: on a stream for each type, 
   test("does not wait for a secret that the client has, or that may come from another server", () => {
     const sentAfter = (name: string): readonly (readonly string[])[] => {
       const talk = separate(variant);
-      talk.put(cluster("new", to(SECRET, name)), route("new"));
+      talk.put(cluster("new", to(SECRET, name)), routeTo("new"));
       talk.turns();
       return says(talk.ack(1, CLUSTER));
     };
@@ -114,4 +114,45 @@ describe("S-NEX-06: the absence of a secret", () => {
       expect(says(talk.subscribe(secrets, SECRET, ["s1"], first))).toEqual([["-s1"]]);
     });
   });
+});
+
+test("a Cluster whose secret is not there is not used, though its endpoints are accepted", () => {
+  const talk = new Conversation({ dialect: { orderLimitMs: 30_000 } });
+  const missing = { type: formatTypeUrl("acme.Secret"), name: "s" };
+  talk.put(plain("old"), routeTo("old"), resource(ENDPOINTS, "new", "1"));
+  talk.open(1, "delta");
+  talk.subscribe(1, CLUSTER, [], { node: node("n", "envoy") });
+  talk.ack(1, CLUSTER);
+  talk.subscribe(1, ROUTE, ["r"]);
+  talk.ack(1, ROUTE);
+  const fresh = resource(CLUSTER, "new", "1", { references: [{ type: ENDPOINTS, name: "new" }, missing] });
+  talk.put(fresh, routeTo("new"));
+  expect(says(talk.turns())).toEqual([["new@1"]]);
+  expect(says(talk.subscribe(1, ENDPOINTS, ["new"]))).toEqual([["new@1"]]);
+  talk.ack(1, ENDPOINTS);
+  for (let second = 0; second < 29; second++) {
+    expect(says(talk.pass(1_000))).toEqual([]);
+  }
+  expect(waitsOf(talk)).toMatchObject([{}, {}, { wait: { for: "cluster", name: "new" } }]);
+});
+
+test("a route waits for the secret of its Cluster, if the client asks here for that", () => {
+  const ownType = formatTypeUrl("acme.Secret");
+  const known = (type: typeof ownType): ReturnType<typeof traits> =>
+    type === ownType ? { type, kind: "sds", isFullState: false, owes: [] } : traits(type);
+  const talk = new Conversation({ traits: known });
+  talk.put(plain("old"), routeTo("old"));
+  talk.open(1, "delta");
+  talk.subscribe(1, CLUSTER, [], { node: node("n") });
+  talk.ack(1, CLUSTER);
+  talk.subscribe(1, ROUTE, ["r"]);
+  talk.ack(1, ROUTE);
+  talk.put(resource(CLUSTER, "new", "1", { references: [{ type: ownType, name: "s" }] }), routeTo("new"));
+  expect(says(talk.turns())).toEqual([["new@1"]]);
+  expect(says(talk.subscribe(1, ownType, ["s"]))).toEqual([["-s"]]);
+  talk.ack(1, ownType);
+  expect(says(talk.ack(1, CLUSTER))).toEqual([]);
+  expect(waitsOf(talk)).toMatchObject([{}, {}, { wait: { for: "secret", name: "new" } }]);
+  talk.put(resource(ownType, "s", "1"));
+  expect(says(talk.turns())).toEqual([["s@1"], ["r@new"]]);
 });

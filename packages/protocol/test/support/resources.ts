@@ -99,6 +99,11 @@ export function plain(name: string, label = "1"): Resource {
   return resource(CLUSTER, name, label, { references: [] });
 }
 
+/** The route `r`, which goes to this Cluster. */
+export function routeTo(cluster: string): Resource {
+  return resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
+}
+
 /** An error in place of a resource. */
 export function failure(type: TypeUrl, name: string, code: number, message = "why"): Resource {
   return createResourceError({ type, name, error: { code, message } }, digest);
