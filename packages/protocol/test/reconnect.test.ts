@@ -1,20 +1,7 @@
-import type { Resource } from "@xdskit/protocol";
-import type { Remembered } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
-import { Conversation, node, type Said, says } from "./support/conversation.ts";
-import { initialVersionsOf } from "./support/model-client.ts";
-import { CLUSTER, failure, HOST, LISTENER, plain, ROUTE, resource, routeTo } from "./support/resources.ts";
-
-const holding = (...held: readonly Resource[]): ReturnType<typeof initialVersionsOf> =>
-  initialVersionsOf(held.map(({ name, version }) => [name, version]));
-const firstOf = (userAgentName = "envoy"): { node: ReturnType<typeof node> } => ({ node: node("n", userAgentName) });
-
-/** A server where `new` took the place of `old`, and the route follows it. */
-function swapped(): Conversation {
-  const talk = new Conversation();
-  talk.put(plain("new"), routeTo("new"));
-  return talk;
-}
+import { Conversation, says } from "./support/conversation.ts";
+import { CLUSTER, LISTENER, plain, ROUTE, resource, routeTo } from "./support/resources.ts";
+import { firstOf, holding, rememberedOf, swapped } from "./support/returning.ts";
 
 describe("a client with a stream for each type of which that of its routes alone ends", () => {
   function inSync(): Conversation {
@@ -194,176 +181,6 @@ describe("a client that comes back and does not ask for Clusters yet, for one wa
   });
 });
 
-describe("a client that asks for routes and never for Clusters, which are its own", () => {
-  const variants = ["sotw", "delta"] as const;
-  const kinds = [ROUTE, undefined].flatMap((onlyType) => variants.map((variant) => ({ variant, onlyType })));
-
-  test.each(kinds)(
-    "is sent them when it comes back and its Clusters had time to be asked for ($variant, $onlyType)",
-    ({ variant, onlyType }) => {
-      const talk = swapped();
-      talk.open(1, variant, onlyType);
-      const held = variant === "sotw" ? { versionInfo: "before" } : { initialVersions: holding(routeTo("old")) };
-      expect(says(talk.subscribe(1, ROUTE, ["r"], { ...firstOf(), ...held }))).toEqual([]);
-      expect([...talk.timers.values()]).toEqual([30_000]);
-      expect(says(talk.pass(30_000))).toEqual([["r@new"]]);
-      expect(talk.reports.filter(({ kind }) => kind === "order-overdue")).toEqual([]);
-    },
-  );
-
-  test.each([ROUTE, undefined])("is sent them after a second when it is new, and changes at once (%s)", (onlyType) => {
-    const talk = swapped();
-    talk.open(1, "delta", onlyType);
-    expect(says(talk.subscribe(1, ROUTE, ["r"], firstOf()))).toEqual([]);
-    expect(says(talk.pass(1_000))).toEqual([["r@new"]]);
-    talk.ack(1, ROUTE);
-    talk.put(plain("newer"), routeTo("newer"));
-    expect(says(talk.turns())).toEqual([["r@newer"]]);
-  });
-
-  test("is sent virtual hosts after a second", () => {
-    const talk = swapped();
-    talk.put(resource(HOST, "r/h", "1", { references: [{ type: CLUSTER, name: "new" }] }));
-    talk.open(1, "delta");
-    expect(says(talk.subscribe(1, HOST, ["r/h"], firstOf()))).toEqual([]);
-    expect(says(talk.pass(1_000))).toEqual([["r/h@1"]]);
-  });
-
-  test("is protected from then on if it asks for Clusters after all", () => {
-    const talk = swapped();
-    talk.open(1, "delta");
-    talk.subscribe(1, ROUTE, ["r"], firstOf());
-    expect(says(talk.pass(1_000))).toEqual([["r@new"]]);
-    talk.ack(1, ROUTE);
-    expect(says(talk.subscribe(1, CLUSTER))).toEqual([["new@1"]]);
-    talk.ack(1, CLUSTER);
-    talk.change({ puts: [plain("newer"), routeTo("newer")], deletes: [{ type: CLUSTER, name: "new" }] });
-    expect(says(talk.turns())).toEqual([["newer@1"]]);
-    expect(says(talk.ack(1, CLUSTER))).toEqual([["r@newer"]]);
-    expect(says(talk.ack(1, ROUTE))).toEqual([["-new"]]);
-  });
-});
-
-describe("a client that never asks for Clusters comes back", () => {
-  const variants = [{ variant: "sotw" }, { variant: "delta" }] as const;
-  const askFor = (
-    talk: Conversation,
-    stream: number,
-    variant: "sotw" | "delta",
-    type: typeof ROUTE | typeof HOST,
-    held?: Resource,
-  ): readonly Said[] =>
-    talk.subscribe(stream, type, [type === HOST ? "r/h" : "r"], {
-      ...firstOf(),
-      ...(held && (variant === "sotw" ? { versionInfo: held.version } : { initialVersions: holding(held) })),
-    });
-
-  /** A server that met the client, which has the route. */
-  function met(variant: "sotw" | "delta", onlyType: typeof ROUTE | undefined = ROUTE): Conversation {
-    const talk = new Conversation({ remembers: true });
-    talk.put(plain("old"), plain("new"), routeTo("old"));
-    talk.open(1, variant, onlyType);
-    askFor(talk, 1, variant, ROUTE);
-    if (variant === "delta") {
-      // A new delta client may list nothing and hold something.
-      talk.pass(1_000);
-    } else talk.ack(1, ROUTE);
-    return talk;
-  }
-
-  const rememberedBy = (talk: Conversation): readonly Remembered[] =>
-    talk.asked.flatMap((effect) => (effect.kind === "remember" ? [effect.what] : []));
-
-  /** The next server, with what the one before kept, and a route that changed meanwhile. */
-  function restarted(remembered: Iterable<Remembered>): Conversation {
-    const talk = new Conversation({ remembers: true });
-    talk.machine.on({ kind: "history-restored", remembered });
-    talk.put(plain("old"), plain("new"), routeTo("new"));
-    return talk;
-  }
-
-  test.each(variants)("S-ORD-06 and is sent a changed route after a second on ADS ($variant)", ({ variant }) => {
-    const talk = restarted(rememberedBy(met(variant, undefined)));
-    talk.open(1, variant);
-    expect(says(askFor(talk, 1, variant, ROUTE, routeTo("old")))).toEqual([]);
-    expect([...talk.timers.values()]).toEqual([1_000]);
-    expect(says(talk.pass(1_000))).toEqual([["r@new"]]);
-  });
-
-  test.each(variants)("S-ORD-06 and is sent a changed route at once after a restart ($variant)", ({ variant }) => {
-    const talk = restarted(rememberedBy(met(variant)));
-    talk.open(1, variant, ROUTE);
-    expect(says(askFor(talk, 1, variant, ROUTE, routeTo("old")))).toEqual([["r@new"]]);
-    expect([...talk.timers.values()]).not.toContain(30_000);
-  });
-
-  test("S-ORD-06 and is sent virtual hosts that it asks for on demand at once", () => {
-    const talk = restarted(met("delta").machine.remembered());
-    talk.put(resource(HOST, "r/h", "1", { references: [{ type: CLUSTER, name: "new" }] }));
-    talk.open(1, "delta", ROUTE);
-    askFor(talk, 1, "delta", ROUTE, routeTo("old"));
-    talk.open(2, "delta", HOST);
-    expect(says(askFor(talk, 2, "delta", HOST))).toEqual([["r/h@1"]]);
-  });
-
-  test("also where the server went on and only the connection broke", () => {
-    const talk = met("delta");
-    talk.close(1);
-    talk.put(routeTo("new"));
-    talk.open(2, "delta", ROUTE, 2);
-    expect(says(askFor(talk, 2, "delta", ROUTE, routeTo("old")))).toEqual([["r@new"]]);
-  });
-
-  test("and waits for Clusters if another node does", () => {
-    const talk = restarted(rememberedBy(met("delta")));
-    talk.open(1, "delta", ROUTE);
-    const other = { node: node("other", "envoy"), initialVersions: holding(routeTo("old")) };
-    expect(says(talk.subscribe(1, ROUTE, ["r"], other))).toEqual([]);
-  });
-
-  test("is waited for again once it asked for Clusters", () => {
-    const talk = met("delta");
-    talk.open(2, "delta", CLUSTER);
-    talk.subscribe(2, CLUSTER, [], firstOf());
-    const next = restarted(rememberedBy(talk));
-    next.open(1, "delta", ROUTE);
-    expect(says(askFor(next, 1, "delta", ROUTE, routeTo("old")))).toEqual([]);
-    next.open(2, "delta", CLUSTER);
-    next.subscribe(2, CLUSTER, [], { ...firstOf(), initialVersions: holding(plain("old"), plain("new")) });
-    next.ack(2, CLUSTER);
-    next.close(2);
-    next.close(1);
-    next.put(routeTo("old"));
-    next.open(3, "delta", ROUTE, 2);
-    expect(says(askFor(next, 3, "delta", ROUTE, routeTo("new")))).toEqual([]);
-  });
-
-  test("is not noted if it may ask for Clusters by name, after what names them", () => {
-    const talk = new Conversation({ remembers: true });
-    talk.put(plain("old"), routeTo("old"));
-    talk.open(1, "sotw");
-    talk.subscribe(1, ROUTE, ["r"], firstOf("gRPC Go"));
-    talk.ack(1, ROUTE);
-    expect(rememberedBy(talk).filter(({ kind }) => kind === "clusters-elsewhere")).toEqual([]);
-  });
-
-  test("is waited for while another client of its id gets Clusters here", () => {
-    const talk = new Conversation({ remembers: true });
-    talk.put(plain("old"), plain("new"), routeTo("old"));
-    talk.open(1, "delta", CLUSTER, 1);
-    talk.subscribe(1, CLUSTER, [], firstOf());
-    talk.open(2, "delta", undefined, 2);
-    talk.subscribe(2, CLUSTER, [], firstOf());
-    talk.close(1);
-    talk.open(3, "sotw", ROUTE, 3);
-    askFor(talk, 3, "sotw", ROUTE);
-    talk.ack(3, ROUTE);
-    expect(rememberedBy(talk).filter((one) => one.kind === "clusters-elsewhere")).toEqual([
-      { kind: "clusters-elsewhere", node: "n", isElsewhere: false, isHere: true },
-    ]);
-  });
-});
-
 test("routes wait for the stream of the Clusters when that alone breaks", () => {
   const talk = new Conversation();
   talk.put(plain("old"), routeTo("old"));
@@ -421,7 +238,7 @@ describe("a State of the World client that comes back in the middle of a swap", 
     const before = new Conversation({ remembers: true });
     const version = interrupted(before);
     const talk = new Conversation();
-    talk.machine.on({ kind: "history-restored", remembered: remembered(before) });
+    talk.machine.on({ kind: "history-restored", remembered: rememberedOf(before) });
     talk.put(plain("new"), routeTo("new"));
     comeBack(talk, version);
   });
@@ -432,7 +249,7 @@ describe("a State of the World client that comes back in the middle of a swap", 
     before.open(1, "sotw");
     const [first] = before.subscribe(1, CLUSTER, [], firstOf());
     const talk = new Conversation();
-    talk.machine.on({ kind: "history-restored", remembered: remembered(before) });
+    talk.machine.on({ kind: "history-restored", remembered: rememberedOf(before) });
     talk.put(plain("new"), routeTo("new"));
     talk.open(1, "sotw");
     expect(says(talk.subscribe(1, CLUSTER, [], { ...firstOf(), versionInfo: first?.version }))).toEqual([
@@ -462,77 +279,3 @@ describe("a State of the World client that comes back in the middle of a swap", 
     expect(unprotected(talk)).toBe(0);
   });
 });
-
-describe("what a server remembers", () => {
-  test("is what changed of its Clusters, and under which version it was sent; each once", () => {
-    const talk = new Conversation({ remembers: true });
-    talk.put(plain("a"), routeTo("a"));
-    for (const stream of [1, 2]) {
-      talk.open(stream, "sotw");
-      talk.subscribe(stream, CLUSTER, [], firstOf());
-    }
-    talk.change({ puts: [plain("a"), plain("b")], deletes: [{ type: CLUSTER, name: "none" }] });
-    expect(remembered(talk)).toEqual([
-      { kind: "changed", revision: 1, type: CLUSTER, layer: "base", puts: [plain("a")], deletes: [] },
-      {
-        kind: "served",
-        revision: 1,
-        type: CLUSTER,
-        layers: ["base"],
-        version: expect.any(String),
-        pendingRemovals: [],
-      },
-      { kind: "changed", revision: 2, type: CLUSTER, layer: "base", puts: [plain("b")], deletes: [] },
-    ]);
-  });
-
-  test("is of an error in place of a Cluster that there is none", () => {
-    const talk = new Conversation({ remembers: true });
-    talk.put(plain("a"), failure(CLUSTER, "b", 14));
-    talk.put(failure(CLUSTER, "a", 14));
-    const about = { kind: "changed", type: CLUSTER, layer: "base" };
-    expect(remembered(talk)).toEqual([
-      { ...about, revision: 1, puts: [plain("a")], deletes: [] },
-      { ...about, revision: 2, puts: [], deletes: ["a"] },
-    ]);
-    expect([...talk.machine.remembered()]).toEqual([]);
-    talk.put(plain("a"));
-    expect([...talk.machine.remembered()]).toEqual([{ ...about, revision: 3, puts: [plain("a")], deletes: [] }]);
-  });
-
-  test("is not asked of it unless it shall", () => {
-    const talk = new Conversation();
-    talk.put(plain("a"));
-    talk.open(1, "sotw");
-    talk.subscribe(1, CLUSTER, [], firstOf());
-    expect(remembered(talk)).toEqual([]);
-  });
-
-  test("of a server before is replaced by the first transaction, in every layer", () => {
-    const talk = new Conversation({ nodeMapping: () => ["node/n", "base"] });
-    const changed = { kind: "changed", revision: 7, type: CLUSTER, deletes: [] } as const;
-    const history: readonly Remembered[] = [
-      { ...changed, layer: "base", puts: [plain("a"), plain("b")] },
-      { ...changed, layer: "node/n", puts: [plain("c")] },
-    ];
-    talk.machine.on({ kind: "history-restored", remembered: history });
-    talk.put(plain("b"), plain("d"));
-    const there = talk.machine.resources(["node/n", "base"], CLUSTER);
-    expect([...there].map(({ name }) => name).sort()).toEqual(["b", "d"]);
-    expect(talk.machine.revision).toBe(8);
-    talk.put(plain("e"));
-    expect([...talk.machine.resources(["node/n", "base"], CLUSTER)].length).toBe(3);
-  });
-});
-
-test("what a server before left is gone with an empty transaction too", () => {
-  const talk = new Conversation();
-  const changed = { kind: "changed", revision: 7, type: CLUSTER, deletes: [] } as const;
-  talk.machine.on({ kind: "history-restored", remembered: [{ ...changed, layer: "base", puts: [plain("a")] }] });
-  talk.commit([]);
-  expect([...talk.machine.resources(["base"], CLUSTER)]).toEqual([]);
-});
-
-function remembered(talk: Conversation): readonly Remembered[] {
-  return talk.asked.flatMap((effect) => (effect.kind === "remember" ? [effect.what] : []));
-}
