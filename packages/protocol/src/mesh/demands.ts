@@ -102,10 +102,9 @@ export class Demands {
 
   /** Returns a resource's dependency on on-demand Clusters; of several filters, the first. */
   #clusterFilterOf(by: string): Edge | undefined {
-    const edges = this.#groups.entries.get(by)?.inUse?.edges;
-    return edges?.find(
-      ({ dependency, isExtra }) =>
-        !isExtra && dependency.fetched === "demand" && this.#options.kindOf(dependency.type) === "cds",
+    const tables = this.#groups.entries.get(by)?.inUse?.edges.tables;
+    return tables?.find(
+      ({ dependency }) => dependency.fetched === "demand" && this.#options.kindOf(dependency.type) === "cds",
     );
   }
 
@@ -116,7 +115,7 @@ export class Demands {
 
   #hostGroups(route: string, host: string): readonly DependencyGroup[] {
     const entry = this.#groups.entries.get(route);
-    const table = entry?.inUse?.edges.find(({ dependency }) => this.#options.kindOf(dependency.type) === "vhds");
+    const table = entry?.inUse?.edges.tables.find(({ dependency }) => this.#options.kindOf(dependency.type) === "vhds");
     if (entry === undefined || table === undefined) return [];
     const name = formatVirtualHostName({ routes: entry.name, host });
     return groupsOf([this.#versions.demand(table.owner, onDemand(table.dependency, name))]);
@@ -124,7 +123,7 @@ export class Demands {
 
   #scopeGroups(scope: string): readonly DependencyGroup[] {
     const version = this.#groups.entries.get(scope)?.inUse;
-    const wanted = (version?.edges ?? []).filter(({ dependency }) => dependency.fetched === "demand");
+    const wanted = (version?.edges.tables ?? []).filter(({ dependency }) => dependency.fetched === "demand");
     return groupsOf(wanted.map(({ owner, dependency }) => this.#versions.demand(owner, dependency)));
   }
 

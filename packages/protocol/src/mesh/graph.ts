@@ -75,7 +75,7 @@ export interface GraphEntry {
 export interface Version {
   readonly entry: GraphEntry;
   resource: HeldResource;
-  readonly edges: Edge[];
+  readonly edges: Edges;
   readonly sinceMs: number;
   /** The number of edges that are waiting. */
   waiting: number;
@@ -93,6 +93,64 @@ export interface Edge {
   /** Responses up to this number do not count. */
   answersBefore: number;
   timer: number | undefined;
+}
+
+/** The edges of a version: those of the resource itself, then those that demands added. */
+export class Edges implements Iterable<Edge> {
+  readonly #own: Edge[] = [];
+  /** By the wanted type and name; made when needed, because few versions are demanded from. */
+  #ownByWant: Map<string, Edge> | undefined;
+  #extra: Map<string, Edge> | undefined;
+  #tables: readonly Edge[] | undefined;
+
+  /** Those of the resource itself that demands may add names to; named Clusters that are not on demand are none. */
+  get tables(): readonly Edge[] {
+    this.#tables ??= this.#own.filter(
+      ({ dependency: { fetched, source } }) => fetched === "demand" || source.kind !== "roots",
+    );
+    return this.#tables;
+  }
+
+  *[Symbol.iterator](): Iterator<Edge> {
+    yield* this.#own;
+    if (this.#extra !== undefined) yield* this.#extra.values();
+  }
+
+  add(edge: Edge): void {
+    if (edge.isExtra) {
+      this.#extra ??= new Map();
+      this.#extra.set(wantOf(edge.dependency), edge);
+      return;
+    }
+    this.#own.push(edge);
+    this.#ownByWant = undefined;
+    this.#tables = undefined;
+  }
+
+  /** Returns the edge that wants the same; of several, the first. */
+  find(dependency: Dependency): Edge | undefined {
+    return this.#findOwn(dependency) ?? this.#extra?.get(wantOf(dependency));
+  }
+
+  /** Removes an edge that a demand added. */
+  drop({ dependency }: Edge): void {
+    this.#extra?.delete(wantOf(dependency));
+  }
+
+  #findOwn(dependency: Dependency): Edge | undefined {
+    if (this.#ownByWant === undefined) {
+      this.#ownByWant = new Map();
+      for (const edge of this.#own) {
+        const want = wantOf(edge.dependency);
+        if (!this.#ownByWant.has(want)) this.#ownByWant.set(want, edge);
+      }
+    }
+    return this.#ownByWant.get(wantOf(dependency));
+  }
+}
+
+function wantOf({ type, name }: Dependency): string {
+  return `${type} ${name}`;
 }
 
 /** Whether a group has an answer and all its members are warm. */

@@ -134,6 +134,7 @@ export class MeshMachine {
         heard.delete(group);
         this.#versions.recheck(group);
         this.#demands.check(group);
+        this.#roots.hear(group);
       }
       this.#roots.settle();
       thawed.clear();

@@ -15,7 +15,7 @@ export function nodeOf(entry: GraphEntry, options: MeshOptions): MeshNode {
     state: stateOf(entry),
     resource: inUse?.resource,
     warming: next?.resource,
-    links: ((inUse ?? next)?.edges ?? []).map((edge) => linkOf(edge, options)),
+    links: [...((inUse ?? next)?.edges ?? [])].map((edge) => linkOf(edge, options)),
     failure,
   };
 }

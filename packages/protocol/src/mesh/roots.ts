@@ -9,20 +9,31 @@ interface Root {
   /** Undefined while other roots have to be ready first. */
   group: DependencyGroup | undefined;
   timer: number | undefined;
-  /** Entries of the first answer that are not warm yet; undefined before that answer. */
-  remaining: Set<GraphEntry> | undefined;
+  /** The number of resources of the first answer that are not warm yet. */
+  cold: number;
   isDone: boolean;
 }
 
-/** The roots of a mesh, and the order in which they are watched (C-WRM-13). */
+/**
+ * The roots of a mesh, and the order in which they are watched (C-WRM-13). A settled event costs nothing for the roots
+ * that it does not concern.
+ */
 export class Roots {
   readonly #turn: MeshTurn;
   readonly #groups: Groups;
   readonly #versions: Versions;
   readonly #roots = new Map<RootId, Root>();
+  /** Roots to open: the first ones at once, the last ones when all first ones are done. */
+  readonly #unopened = { first: new Set<Root>(), last: new Set<Root>() };
+  /** The roots without an answer by their group. */
+  readonly #unanswered = new Map<DependencyGroup, readonly Root[]>();
+  /** Roots whose group may have been answered. */
+  readonly #heard = new Set<Root>();
+  /** The roots that wait for an entry to become warm. */
+  readonly #waiting = new Map<GraphEntry, readonly Root[]>();
   #isStarted = false;
-  /** The number of roots that are not done. */
-  #undone = 0;
+  /** The numbers of roots that are not done. */
+  readonly #undone = { first: 0, last: 0 };
 
   constructor(turn: MeshTurn, groups: Groups, versions: Versions) {
     this.#turn = turn;
@@ -32,64 +43,97 @@ export class Roots {
 
   add(spec: MeshRoot): void {
     if (this.#roots.has(spec.root)) return;
-    this.#roots.set(spec.root, { spec, group: undefined, timer: undefined, remaining: undefined, isDone: false });
-    this.#undone++;
+    const root: Root = { spec, group: undefined, timer: undefined, cold: 0, isDone: false };
+    this.#roots.set(spec.root, root);
+    this.#unopened[placeOf(root)].add(root);
+    this.#undone[placeOf(root)]++;
   }
 
   remove(id: RootId): void {
     const root = this.#roots.get(id);
     if (root === undefined) return;
     this.#roots.delete(id);
-    if (!root.isDone) this.#undone--;
+    this.#unopened[placeOf(root)].delete(root);
+    this.#finish(root);
     this.#turn.cancelTimer(root.timer);
-    if (root.group !== undefined) this.#groups.unpin(root.group);
+    const { group } = root;
+    if (group === undefined) return;
+    this.#forgetUnanswered(root, group);
+    this.#groups.unpin(group);
+  }
+
+  /** Notes that a group may have been answered. */
+  hear(group: DependencyGroup): void {
+    for (const root of this.#unanswered.get(group) ?? []) this.#heard.add(root);
   }
 
   /** Runs after each event: opens roots that may be opened, and marks those that are done. */
   settle(): void {
-    if (this.#undone === 0 && this.#isStarted) return;
-    for (const root of this.#roots.values()) if (root.spec.isLast !== true) this.#open(root);
-    for (const root of this.#roots.values()) this.#look(root);
-    if (!this.#areDone("first")) return;
-    for (const root of this.#roots.values()) {
-      this.#open(root);
-      this.#look(root);
-    }
-    if (this.#isStarted || this.#roots.size === 0 || !this.#areDone("all")) return;
+    this.#open("first");
+    this.#look();
+    if (this.#undone.first > 0) return;
+    this.#open("last");
+    this.#look();
+    if (this.#isStarted || this.#roots.size === 0 || this.#undone.last > 0) return;
     this.#isStarted = true;
     this.#turn.ask({ kind: "started" });
   }
 
-  #areDone(which: "first" | "all"): boolean {
-    return [...this.#roots.values()].every(({ isDone, spec }) => isDone || (which === "first" && spec.isLast === true));
-  }
-
-  #open(root: Root): void {
-    if (root.group !== undefined) return;
-    const { source, type, term, timeoutMs } = root.spec;
-    const group = this.#groups.open({ source, type, term, handed: undefined, wantsConfirmations: false });
-    this.#groups.pin(group);
-    root.group = group;
-    root.timer = this.#turn.startLimit(timeoutMs, () => {
-      root.timer = undefined;
-      this.#finish(root);
-      this.#versions.giveUpOn(group);
-    });
-  }
-
-  #look(root: Root): void {
-    const { group } = root;
-    if (root.isDone || group === undefined || !group.isAnswered) return;
-    if (root.remaining === undefined) {
-      this.#turn.cancelTimer(root.timer);
-      root.remaining = new Set([...group.members.values()].filter(({ isCold }) => isCold));
+  #open(place: "first" | "last"): void {
+    for (const root of this.#unopened[place]) {
+      this.#unopened[place].delete(root);
+      const { source, type, term, timeoutMs } = root.spec;
+      const group = this.#groups.open({ source, type, term, handed: undefined, wantsConfirmations: false });
+      this.#groups.pin(group);
+      root.group = group;
+      this.#unanswered.set(group, [...(this.#unanswered.get(group) ?? []), root]);
+      this.#heard.add(root);
+      root.timer = this.#turn.startLimit(timeoutMs, () => {
+        root.timer = undefined;
+        this.#finish(root);
+        this.#versions.giveUpOn(group);
+      });
     }
-    for (const entry of this.#turn.thawed) root.remaining.delete(entry);
-    if (root.remaining.size === 0) this.#finish(root);
+  }
+
+  #look(): void {
+    for (const root of this.#heard) this.#takeAnswer(root);
+    this.#heard.clear();
+    for (const entry of this.#turn.thawed) {
+      for (const root of this.#waiting.get(entry) ?? []) if (--root.cold === 0) this.#finish(root);
+      this.#waiting.delete(entry);
+    }
+  }
+
+  #takeAnswer(root: Root): void {
+    const { group } = root;
+    if (group?.isAnswered !== true) return;
+    this.#forgetUnanswered(root, group);
+    this.#turn.cancelTimer(root.timer);
+    if (root.isDone) return;
+    const self = [root];
+    for (const entry of group.members.values()) {
+      if (!entry.isCold) continue;
+      root.cold++;
+      const others = this.#waiting.get(entry);
+      this.#waiting.set(entry, others === undefined ? self : [...others, root]);
+    }
+    if (root.cold === 0) this.#finish(root);
+  }
+
+  #forgetUnanswered(root: Root, group: DependencyGroup): void {
+    const left = (this.#unanswered.get(group) ?? []).filter((one) => one !== root);
+    if (left.length > 0) this.#unanswered.set(group, left);
+    else this.#unanswered.delete(group);
   }
 
   #finish(root: Root): void {
+    if (root.isDone) return;
     root.isDone = true;
-    this.#undone--;
+    this.#undone[placeOf(root)]--;
   }
+}
+
+function placeOf({ spec }: Root): "first" | "last" {
+  return spec.isLast === true ? "last" : "first";
 }

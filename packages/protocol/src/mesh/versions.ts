@@ -4,6 +4,7 @@ import type { Dependency, HandedDown } from "./dependency.ts";
 import {
   type DependencyGroup,
   type Edge,
+  Edges,
   type GraphEntry,
   type InheritedSource,
   isSatisfied,
@@ -37,7 +38,7 @@ export class Versions {
    * watches stay open.
    */
   take(entry: GraphEntry, resource: HeldResource): void {
-    const version: Version = { entry, resource, edges: [], sinceMs: this.#turn.nowMs, waiting: 0 };
+    const version: Version = { entry, resource, edges: new Edges(), sinceMs: this.#turn.nowMs, waiting: 0 };
     for (const dependency of this.#options.dependenciesOf(resource)) this.#need(version, dependency);
     this.#keepDemanded(entry.inUse, version);
     if (entry.isHeldBack) this.#setNext(entry, version);
@@ -70,10 +71,10 @@ export class Versions {
 
   /** Watches something that a version fetches on demand; returns the same edge if it is watched already. */
   demand(version: Version, dependency: Dependency): Edge {
-    const before = version.edges.find((edge) => isSameWant(edge.dependency, dependency));
+    const before = version.edges.find(dependency);
     if (before !== undefined && before.state !== "idle") return before;
     const edge = before ?? newEdge(version, dependency, "extra");
-    if (before === undefined) version.edges.push(edge);
+    if (before === undefined) version.edges.add(edge);
     this.#connect(edge);
     this.#turn.changed.add(version.entry);
     return edge;
@@ -85,13 +86,13 @@ export class Versions {
     this.#disconnect(edge);
     if (group !== undefined) this.#loosen(group);
     edge.state = "idle";
-    if (edge.isExtra) owner.edges.splice(owner.edges.indexOf(edge), 1);
+    if (edge.isExtra) owner.edges.drop(edge);
     this.#turn.changed.add(owner.entry);
   }
 
   #need(version: Version, dependency: Dependency): void {
     const edge = newEdge(version, dependency, "own");
-    version.edges.push(edge);
+    version.edges.add(edge);
     if (dependency.fetched === "demand") {
       // Reports an unusable source before a request needs it.
       if (this.#wantedBy(edge) === undefined) this.#leaveUnresolved(edge);
@@ -184,8 +185,8 @@ export class Versions {
   #keepDemanded(before: Version | undefined, version: Version): void {
     for (const { dependency, group } of before?.edges ?? []) {
       if (dependency.fetched !== "demand" || group === undefined) continue;
-      const own = version.edges.find((edge) => isSameWant(edge.dependency, dependency));
-      const near = version.edges.find((edge) => isFilledLike(edge.dependency, dependency));
+      const own = version.edges.find(dependency);
+      const near = version.edges.tables.find((table) => table.dependency.type === dependency.type);
       // A demanded host is dropped if its table is no longer on demand.
       if (own !== undefined) this.demand(version, own.dependency);
       else if (near !== undefined) this.demand(version, onDemand(near.dependency, dependency.name));
@@ -230,7 +231,9 @@ export class Versions {
     if (version === undefined) return;
     const { entry, edges } = version;
     if (this.#options.kindOf(entry.type) === "cds") this.#turn.clustersTouched.add(entry.source);
-    const wanted = new Set([entry.inUse, entry.next].flatMap((one) => one?.edges ?? []).map(({ group }) => group));
+    const wanted = new Set(
+      [entry.inUse, entry.next].flatMap((one) => [...(one?.edges ?? [])]).map(({ group }) => group),
+    );
     for (const edge of edges) {
       const { group } = edge;
       this.#disconnect(edge);
@@ -294,16 +297,8 @@ function newEdge(owner: Version, dependency: Dependency, as: "own" | "extra"): E
   return { owner, dependency, isExtra, group: undefined, state: "idle", answersBefore: -1, timer: undefined };
 }
 
-function isSameWant(a: Dependency, b: Dependency): boolean {
-  return a.type === b.type && a.name === b.name;
-}
-
-/** Whether a demanded name of one dependency may move to another; false for named Clusters that are not on demand. */
-function isFilledLike(table: Dependency, dependency: Dependency): boolean {
-  return table.type === dependency.type && (table.fetched === "demand" || table.source.kind !== "roots");
-}
-
 /** Whether the version in use refers to a group. */
 function usesNow({ inUse }: GraphEntry, group: DependencyGroup): boolean {
-  return inUse?.edges.some((edge) => edge.group === group) ?? false;
+  for (const edge of inUse?.edges ?? []) if (edge.group === group) return true;
+  return false;
 }
