@@ -34,6 +34,7 @@ import type { ResourceStore } from "./store/resource-store.ts";
 import { type FetchOptions, type FetchSetting, fetchAll, fetchOne, fetchRules } from "./watch/fetch.ts";
 import { Finder } from "./watch/finder.ts";
 import type { Watching } from "./watch/follow.ts";
+import { isCollectionName } from "./watch/follow-list.ts";
 import { KeepAlive } from "./watch/keep-alive.ts";
 import { OpenWatch, type Watch, type WatchGround, type WatchOptions, watchRules } from "./watch/watch.ts";
 
@@ -212,7 +213,8 @@ export class OpenClient implements XdsClient {
     const [name, options = {}] = hasName ? [nameOrOptions as string | undefined, given] : [undefined, nameOrOptions];
     check.watch(name, options);
     const watching = this.#watching(type, name, options);
-    const watch = new OpenWatch(this.#watchGround, options as WatchOptions<never>);
+    const of = name === undefined || name === "*" || isCollectionName(name) ? "many" : "one";
+    const watch = new OpenWatch(this.#watchGround, options as WatchOptions<never>, of);
     this.#watches.add(watch);
     watch.start(watching);
     // Its resources have the JSON of the requested type.

@@ -234,7 +234,7 @@ function isAnswerOfAll(news: WatchEvent): boolean {
 }
 
 /** Whether a name is that of a glob or list collection, not of one entry. */
-function isCollectionName(name: string): boolean {
+export function isCollectionName(name: string): boolean {
   if (isGlobName(name)) return true;
   return typeInName(name)?.endsWith("Collection") === true && entryIn(name) === undefined;
 }

@@ -46,9 +46,26 @@ export class PendingEvents {
       return news;
     }
     const [key, news] = this.#first(this.#unread);
-    this.#unread.delete(key);
-    if (this.#unread.size === 0) this.#unread = this.#front = this.#errors = undefined;
+    this.#delete(this.#unread, key);
     return news;
+  }
+
+  /** Forgets a name if a resource of that name is unread, and returns whether one was. */
+  dropChange(name: string): boolean {
+    if (this.#unread === undefined) {
+      const isIt = this.#only?.kind === "changed" && this.#only.name === name;
+      if (isIt) this.#only = undefined;
+      return isIt;
+    }
+    if (this.#unread.get(name)?.kind !== "changed") return false;
+    this.#forgetError(this.#unread, name);
+    this.#delete(this.#unread, name);
+    return true;
+  }
+
+  #delete(unread: Map<string | Mark, UnreadEvent>, key: string | Mark): void {
+    unread.delete(key);
+    if (unread.size === 0) this.#unread = this.#front = this.#errors = undefined;
   }
 
   #enter(unread: Map<string | Mark, UnreadEvent>, news: UnreadEvent): void {

@@ -37,6 +37,11 @@ export class Teller {
     this.#views = views;
   }
 
+  /** Whether a resource of the name was reported, and not its absence since. */
+  hasTold(name: string): boolean {
+    return this.#told.has(name);
+  }
+
   tell(news: UnreadEvent): Change {
     switch (news.kind) {
       case "changed": {

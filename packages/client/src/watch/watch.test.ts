@@ -29,10 +29,13 @@ function failed(name: string | undefined, message: string): WatchEvent {
   return { kind: "failed", name, why: "unreachable", error, held: undefined };
 }
 
-function open(options: WatchOptions<never> = {}): { readonly watch: OpenWatch; readonly closed: () => number } {
+function open(
+  options: WatchOptions<never> = {},
+  of: "one" | "many" = "one",
+): { readonly watch: OpenWatch; readonly closed: () => number } {
   let times = 0;
   const closed = (): void => void times++;
-  return { watch: new OpenWatch({ views, vigil: new KeepAlive(), closed }, options), closed: () => times };
+  return { watch: new OpenWatch({ views, vigil: new KeepAlive(), closed }, options, of), closed: () => times };
 }
 
 /** A change in a few words. */
@@ -96,6 +99,29 @@ describe("a watch that is iterated", () => {
     expect(await read(watch, 3)).toEqual(["does-not-exist a removed", "added c 1", "does-not-exist b removed"]);
     for (const news of [absent("c", "expired"), changed("c", "2")]) watch.receive(news);
     expect(await read(watch, 1)).toEqual(["changed c 2"]);
+  });
+
+  test("of many, nothing is kept of what came and went unread, so that a program may only look at what is there", async () => {
+    const { watch } = open({}, "many");
+    for (const news of [changed("a", "1"), changed("b", "1"), { kind: "synced" } as const]) watch.receive(news);
+    expect(await read(watch, 1)).toEqual(["added a 1"]);
+    for (let i = 0; i < 1000; i++) {
+      watch.receive(changed(`c${i}`, "1"));
+      watch.receive(failed(`c${i}`, "no"));
+      watch.receive(absent(`c${i}`));
+    }
+    for (const news of [absent("b"), absent("a"), changed("a", "2"), absent("a"), changed("d", "1")])
+      watch.receive(news);
+    expect([...watch.current.keys()]).toEqual(["d"]);
+    expect(await read(watch, 3)).toEqual(["synced", "does-not-exist a removed", "added d 1"]);
+    for (const news of [changed("e", "1"), absent("e"), absent("f", "does-not-exist")]) watch.receive(news);
+    expect(await read(watch, 1)).toEqual(["does-not-exist f does-not-exist"]);
+  });
+
+  test("of one, what came and went unread is told to be gone", async () => {
+    const { watch } = open();
+    for (const news of [changed("a", "1"), absent("a")]) watch.receive(news);
+    expect(await read(watch, 1)).toEqual(["does-not-exist a removed"]);
   });
 
   test("an error that something better followed is not told any more", async () => {
@@ -166,7 +192,7 @@ describe("a watch that is iterated", () => {
     const vigil = new KeepAlive();
     vi.spyOn(vigil, "begin").mockImplementation(() => void alive++);
     vi.spyOn(vigil, "end").mockImplementation(() => void alive--);
-    const watch = new OpenWatch({ views, vigil, closed: () => {} }, {});
+    const watch = new OpenWatch({ views, vigil, closed: () => {} }, {}, "one");
     const waiting = [watch.next(), watch.next()];
     const seen = [alive];
     for (const version of ["1", "2"]) {
@@ -178,7 +204,7 @@ describe("a watch that is iterated", () => {
     seen.push(alive);
     watch.close();
     await last;
-    const called = new OpenWatch({ views, vigil, closed: () => {} }, { onChange: () => {} });
+    const called = new OpenWatch({ views, vigil, closed: () => {} }, { onChange: () => {} }, "one");
     seen.push(alive);
     called.close();
     expect([...seen, alive]).toEqual([1, 1, 0, 1, 1, 0]);

@@ -30,7 +30,7 @@ export const watchRules: RulesOf<WatchOptions> = { signal: aSignal, onChange: aF
 
 /**
  * The changes of a subscription. Iterate it, once; leaving the loop closes the watch. A slow reader misses only changes
- * that a newer one of the same name replaced.
+ * that a newer one of the same name replaced, and, in a watch of many, resources that came and went meanwhile.
  */
 export interface Watch<Json = unknown> extends AsyncIterableIterator<Change<Json>>, AsyncDisposable {
   /** The resources in force by `key`, whatever has been read. The same map for the life of the watch. */
@@ -53,6 +53,7 @@ export interface WatchGround {
 export class OpenWatch implements Watch {
   readonly #ground: WatchGround;
   readonly #options: WatchOptions<never>;
+  readonly #of: "one" | "many";
   readonly #pending = new PendingEvents();
   readonly #teller: Teller;
   readonly #current = new OneOrMany<XdsResource>();
@@ -63,9 +64,10 @@ export class OpenWatch implements Watch {
   #isSynced = false;
   #isClosed = false;
 
-  constructor(ground: WatchGround, options: WatchOptions<never>) {
+  constructor(ground: WatchGround, options: WatchOptions<never>, of: "one" | "many") {
     this.#ground = ground;
     this.#options = options;
+    this.#of = of;
     this.#teller = new Teller(ground.views);
     const { onChange, signal } = options;
     if (onChange !== undefined) ground.vigil.begin();
@@ -89,6 +91,7 @@ export class OpenWatch implements Watch {
   receive(news: WatchEvent): void {
     if (this.#isClosed || news.kind === "confirmed" || (news.kind === "synced" && this.#isSynced)) return;
     this.#note(news);
+    if (this.#wentUnread(news)) return;
     this.#pending.add(news);
     if (this.#options.onChange !== undefined) this.#call();
     else if (this.#readers?.isEmpty === false) this.#serve(this.#readers);
@@ -132,6 +135,15 @@ export class OpenWatch implements Watch {
     else if (news.kind === "changed") this.#current.set(shownName(news.name), this.#ground.views.of(news.resource));
     else if (news.kind !== "recovered" && news.name !== undefined && news.held === undefined)
       this.#current.delete(shownName(news.name));
+  }
+
+  /**
+   * Whether one of many came and went unread; then nothing is kept of it. Otherwise a program that only looks at
+   * `current` would accumulate all names that ever were.
+   */
+  #wentUnread(news: UnreadEvent): boolean {
+    if (this.#of === "one" || news.kind !== "absent" || news.held !== undefined) return false;
+    return !this.#teller.hasTold(news.name) && this.#pending.dropChange(news.name);
   }
 
   #serve(readers: Readers<Change>): void {
