@@ -16,7 +16,20 @@ afterEach(() => void vi.useRealTimers());
 
 /** Fetches from a delta server that tells things at these times, and returns when what was fetched, in milliseconds. */
 async function fetchFrom(told: readonly { readonly at: number; readonly news: readonly WatchEvent[] }[]) {
-  const setting = {
+  const begin = performance.now();
+  let at: number | undefined;
+  const fetched = fetchAll(settingOf(told, new AbortController())).finally(() => {
+    at = performance.now() - begin;
+  });
+  await vi.runAllTimersAsync();
+  return { names: await fetched, at };
+}
+
+function settingOf(
+  told: readonly { readonly at: number; readonly news: readonly WatchEvent[] }[],
+  closing: AbortController,
+): FetchSetting {
+  return {
     driver: { isJudging: () => false },
     watch: (listener: (news: WatchEvent) => void) => {
       for (const { at, news } of told) setTimeout(() => news.forEach(listener), at);
@@ -26,15 +39,8 @@ async function fetchFrom(told: readonly { readonly at: number; readonly news: re
     vigil: { begin: () => undefined, end: () => undefined },
     source: { kind: "grpc", variant: "delta" },
     about: "all",
-    closing: new AbortController().signal,
-  };
-  const begin = performance.now();
-  let at: number | undefined;
-  const fetched = fetchAll(setting as unknown as FetchSetting).finally(() => {
-    at = performance.now() - begin;
-  });
-  await vi.runAllTimersAsync();
-  return { names: await fetched, at };
+    closing: closing.signal,
+  } as unknown as FetchSetting;
 }
 
 test("all in delta: as long as the first part took, another one is waited for", async () => {
@@ -52,4 +58,15 @@ test("all in delta: a tenth of a second at least", async () => {
     { at: 300, news: [changed("c")] },
   ];
   expect(await fetchFrom(parts)).toEqual({ names: ["a", "b"], at: 210 });
+});
+
+test("all in delta: no other part is waited for after the client closed", async () => {
+  const closing = new AbortController();
+  const fetched = fetchAll(settingOf([{ at: 3_000, news: [changed("a"), { kind: "synced" }] }], closing));
+  const failure = fetched.catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(3_010);
+  closing.abort(new Error("closed"));
+  expect(await failure).toEqual(new Error("closed"));
+  await vi.advanceTimersByTimeAsync(50);
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -65,6 +65,7 @@ export async function fetchAll(setting: FetchSetting): Promise<readonly XdsResou
   const isWhole = source.kind !== "grpc" || source.variant === "sotw";
   let heardAtMs = performance.now();
   let quietMs = QUIET_MS;
+  let isOver = false;
   const keepAll = (news: WatchEvent): void => {
     const now = performance.now();
     quietMs = Math.max(quietMs, now - heardAtMs);
@@ -81,11 +82,13 @@ export async function fetchAll(setting: FetchSetting): Promise<readonly XdsResou
     async () => {
       const latestMs = performance.now() + LONGEST_SETTLING_MS;
       const isSettled = (): boolean =>
-        isWhole || (performance.now() - heardAtMs >= quietMs && !driver.isJudging(source.id));
+        isOver || isWhole || (performance.now() - heardAtMs >= quietMs && !driver.isJudging(source.id));
       while (!isSettled() && performance.now() < latestMs)
-        await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 2));
+        await new Promise<void>((resolve) => void startTimer(QUIET_MS / 2, resolve));
     },
-  );
+  ).finally(() => {
+    isOver = true;
+  });
   return [...found.values()];
 }
 
