@@ -57,6 +57,8 @@ export class MeshRunner {
     MeshWatchId,
     { readonly type: TypeUrl; readonly term: string; readonly stop: () => void }
   >();
+  /** The watches of extension configs by name. */
+  readonly #extensions = new Map<string, Set<MeshWatchId>>();
   readonly #effects = new EffectQueue<MeshEffect>((effect) => this.#perform(effect));
   #isClosed = false;
 
@@ -92,8 +94,8 @@ export class MeshRunner {
 
   /** Why an extension config with this name does not fit where the mesh uses it (C-ECD-04); undefined: it fits. */
   problemWith(type: TypeUrl, name: string, configured: TypeUrl | undefined): string | undefined {
-    for (const [watch, watched] of this.#watches) {
-      if (watched.type !== type || watched.term !== name) continue;
+    for (const watch of this.#extensions.get(name) ?? []) {
+      if (this.#watches.get(watch)?.type !== type) continue;
       const problem = this.#machine.problemWith(watch, configured);
       if (problem !== undefined) return problem;
     }
@@ -114,6 +116,7 @@ export class MeshRunner {
     this.#timers.cancelAll();
     for (const { stop } of this.#watches.values()) stop();
     this.#watches.clear();
+    this.#extensions.clear();
   }
 
   #perform(effect: MeshEffect): void {
@@ -121,10 +124,10 @@ export class MeshRunner {
     switch (effect.kind) {
       case "start-watch":
         this.#watch(effect);
+        this.#noteExtension(effect);
         break;
       case "stop-watch":
-        this.#watches.get(effect.watch)?.stop();
-        this.#watches.delete(effect.watch);
+        this.#stop(effect.watch);
         break;
       case "start-timer":
         this.#timers.start(effect.timer, effect.ms);
@@ -179,6 +182,20 @@ export class MeshRunner {
         this.#ground.report({ kind: "overruled", source: id, type, name: news.name });
     });
     this.#watches.set(watch, { type, term, stop: stop ?? (() => {}) });
+  }
+
+  #noteExtension({ watch, type, term }: Extract<MeshEffect, { kind: "start-watch" }>): void {
+    if (kindOf(type, this.#ground.api) !== "ecds") return;
+    this.#extensions.set(term, (this.#extensions.get(term) ?? new Set()).add(watch));
+  }
+
+  #stop(watch: MeshWatchId): void {
+    const watched = this.#watches.get(watch);
+    if (watched === undefined) return;
+    watched.stop();
+    this.#watches.delete(watch);
+    const same = this.#extensions.get(watched.term);
+    if (same?.delete(watch) === true && same.size === 0) this.#extensions.delete(watched.term);
   }
 
   #interest(source: SourceConfig, type: TypeUrl, name: string): Interest {
