@@ -71,6 +71,7 @@ function refuse(
     // Every watch was notified already of the faults of the whole response.
     const isTold = verdict.problems.length > 0;
     for (const put of verdict.puts) withholdResource(topic, put, { error, isTold }, origin.answered);
+    if (response.kind === "sotw" && topic.isFullState && verdict.refused.length > 0) topic.forgetRefused(verdict.names);
     return false;
   }
   const isNews = apply(topic, response, origin, verdict);

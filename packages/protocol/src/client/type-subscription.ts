@@ -200,6 +200,18 @@ export class TypeSubscription {
     return isNews;
   }
 
+  /**
+   * Forgets what was only ever rejected, is not listed, and is not watched by its name: a server that sends invalid
+   * resources with ever new names would fill the memory.
+   */
+  forgetRefused(names: ReadonlySet<string>): void {
+    for (const { name, aliases, status, resource } of [...this.accepted.entries()]) {
+      if (status !== "nacked" || resource !== undefined || names.has(name)) continue;
+      const isNamed = this.interest.termsFor(name, aliases).some(({ kind }) => kind === "name");
+      if (!isNamed) this.forget(name);
+    }
+  }
+
   /** Notifies every watch of a failure that concerns everything it watches. */
   tellFailed(why: FailureReason, error: Status): void {
     const news: WatchEvent = { kind: "failed", name: undefined, why, error, held: undefined };
