@@ -33,7 +33,7 @@ const mistakes: readonly (readonly [call: () => unknown, told: string])[] = [
   ],
   [
     () => client.get(any("eds"), "a"),
-    'type: expected a type such as Cluster, or its URL, got "eds" (pass ClusterLoadAssignment of @xdskit/envoy-api/resources)',
+    'type: expected a type such as Cluster, or its URL, got "eds" (pass ClusterLoadAssignment of @xdskit/client)',
   ],
   [() => client.list(Cluster, any("all")), 'list: options: expected an object, got "all"'],
   [() => client.watch(Cluster, any({ sginal: 1 })), 'watch: options.sginal: unknown option (did you mean "signal"?)'],
@@ -77,7 +77,10 @@ const mistakes: readonly (readonly [call: () => unknown, told: string])[] = [
     () => client.checkHealth(any({ checkers: { UDP: () => true } })),
     "checkHealth: options.checkers.UDP: unknown option (it may be HTTP, TCP, REDIS)",
   ],
-  [() => resourceType(any(undefined)), "resourceType: messageName: expected a name, got undefined"],
+  [
+    () => resourceType(any(undefined)),
+    "resourceType: messageName: expected the name of a message, such as acme.Widget, got undefined",
+  ],
   [() => validator(Cluster, any("no")), 'validator: check: expected a function, got "no"'],
 ];
 

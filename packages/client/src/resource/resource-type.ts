@@ -1,5 +1,5 @@
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import { aName, isObject, rule } from "@xdskit/protocol/internal";
+import { isObject, rule } from "@xdskit/protocol/internal";
 import { argumentCheck, problemsError } from "../argument.ts";
 import type { ConfigProblem } from "../error.ts";
 
@@ -33,9 +33,19 @@ const constructors: ReadonlyMap<unknown, string> = new Map([
   ["vhds", "VirtualHost"],
 ]);
 
-function shortNameHint(type: unknown): Pick<ConfigProblem, "hint"> {
-  const name = constructors.get(type);
-  return name === undefined ? {} : { hint: `pass ${name} of @xdskit/envoy-api/resources` };
+const messageName = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/;
+const aMessageName = rule(
+  "the name of a message, such as acme.Widget",
+  (value) => typeof value === "string" && messageName.test(value),
+);
+
+/** What to pass in place of a text that is no type URL. */
+function hintFor(type: unknown): Pick<ConfigProblem, "hint"> {
+  if (typeof type !== "string" || !messageName.test(type)) return {};
+  const short = constructors.get(type);
+  if (short !== undefined) return { hint: `pass ${short} of @xdskit/client` };
+  const isKnown = [...constructors.values()].includes(type);
+  return { hint: isKnown ? `pass ${type} of @xdskit/client itself, not its name` : `pass resourceType("${type}")` };
 }
 
 /**
@@ -46,7 +56,7 @@ function shortNameHint(type: unknown): Pick<ConfigProblem, "hint"> {
 export function typeUrlOf(type: TypeOrUrl): TypeUrl {
   const problems = aType(type);
   if (problems.length > 0) {
-    const hint = shortNameHint(type);
+    const hint = hintFor(type);
     throw problemsError(
       "ARGUMENT_INVALID",
       "type",
@@ -56,12 +66,12 @@ export function typeUrlOf(type: TypeOrUrl): TypeUrl {
   return typeof type === "string" ? type : type.typeUrl;
 }
 
-const checkResourceType = argumentCheck("resourceType", { messageName: aName });
+const checkResourceType = argumentCheck("resourceType", { messageName: aMessageName });
 
 /**
  * Makes a resource type from a message name, for types without a constant here, such as your own.
  *
- * @throws {XdsClientError} `ARGUMENT_INVALID` if it is no name
+ * @throws {XdsClientError} `ARGUMENT_INVALID` if it is not the name of a message
  */
 export function resourceType<Json = unknown>(messageName: string): ResourceType<Json> {
   checkResourceType(messageName);

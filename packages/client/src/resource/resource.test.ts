@@ -4,7 +4,7 @@ import { Cluster, ClusterLoadAssignment, Secret } from "@xdskit/envoy-api/resour
 import type { TypeUrl } from "@xdskit/protocol";
 import type { HeldResource } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
-import { typeUrlOf } from "./resource-type.ts";
+import { resourceType, typeUrlOf } from "./resource-type.ts";
 import { createResourceViews } from "./xds-resource.ts";
 
 const held: HeldResource = {
@@ -47,7 +47,9 @@ test("what a resource names is found in its bytes", () => {
 test("a text that is no type URL is refused at once, for whoever has no compiler to say so", () => {
   expect(typeUrlOf(Cluster)).toBe("type.googleapis.com/envoy.config.cluster.v3.Cluster");
   const mistakes: readonly (readonly [unknown, string])[] = [
-    ["cds", '"cds" (pass Cluster of @xdskit/envoy-api/resources)'],
+    ["cds", '"cds" (pass Cluster of @xdskit/client)'],
+    ["Cluster", '"Cluster" (pass Cluster of @xdskit/client itself, not its name)'],
+    ["acme.Widget", '"acme.Widget" (pass resourceType("acme.Widget"))'],
     [undefined, "undefined"],
     [{}, "an object"],
   ];
@@ -55,5 +57,14 @@ test("a text that is no type URL is refused at once, for whoever has no compiler
     const message = `type: expected a type such as Cluster, or its URL, got ${got}`;
     const error = expect.objectContaining({ code: "ARGUMENT_INVALID", message });
     expect(() => typeUrlOf(type as TypeUrl)).toThrow(error);
+  }
+});
+
+test("a resource type is made from the name of a message, of which there are no others", () => {
+  for (const name of ["acme.Widget", "Widget", "acme.v1.Widget_2"])
+    expect(resourceType(name)).toEqual({ typeUrl: `type.googleapis.com/${name}` });
+  for (const name of ["type.googleapis.com/acme.Widget", "not a message", "acme..Widget", "2a", ""]) {
+    const message = `resourceType: messageName: expected the name of a message, such as acme.Widget, got "${name}"`;
+    expect(() => resourceType(name)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID", message }));
   }
 });
