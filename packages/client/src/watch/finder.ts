@@ -19,6 +19,24 @@ export interface FinderParts {
 
 /** The limit for list collections inside list collections, so that a server cannot lead a client on forever. */
 const DEEPEST = 8;
+/**
+ * The limit for list collections that one leads to. Each is followed once on every way to it, so that a few which list
+ * each other would be millions.
+ */
+const MOST_LISTS = 10_000;
+
+/** How a list collection is reached. */
+interface Way {
+  /** The collections that lead to it. */
+  readonly above: readonly string[];
+  /** How many list collections are followed from where the way begins. */
+  readonly followed: { count: number };
+}
+
+/** A new one for each watch. */
+function newWay(): Way {
+  return { above: [], followed: { count: 0 } };
+}
 
 /**
  * Finds resources of one type: in an alternative place (C-XTP-11), where a locator leads (S-XTP-10), or in a list
@@ -40,7 +58,9 @@ export class Finder {
 
   /** Returns how to watch a name; undefined: it has no place. */
   find(name: string): Watching | undefined {
-    return this.#isList(name) ? this.#list(name, []) : following(this.#placesOf(this.#parts.type, name), this.#locate);
+    return this.#isList(name)
+      ? this.#list(name, newWay())
+      : following(this.#placesOf(this.#parts.type, name), this.#locate);
   }
 
   #isList(name: string): boolean {
@@ -57,35 +77,42 @@ export class Finder {
     const names = namesLocatedBy(locator, this.#parts.api).filter((name) =>
       this.#isList(name) && type !== this.#listType ? entryIn(name) !== undefined : !isGlobName(name),
     );
-    const places = this.#placesLocatedBy(type, names, []);
+    const places = this.#placesLocatedBy(type, names, newWay());
     return places.length === 0 ? undefined : (listener) => watchPlaces(places, listener);
   }
 
   /** Follows located names to resources of the type and its list collections. A name of another type leads nowhere. */
-  #placesLocatedBy(type: TypeUrl, names: readonly string[], above: readonly string[]): readonly Watching[] {
+  #placesLocatedBy(type: TypeUrl, names: readonly string[], way: Way): readonly Watching[] {
     return names.flatMap((name) => {
       if (typeInName(name) === messageNameOf(type)) return this.#placesOf(type, name);
-      return (this.#isList(name) && this.#list(name, above)) || [];
+      return (this.#isList(name) && this.#list(name, way)) || [];
     });
   }
 
   /**
    * Watches the resources of a list collection, nested ones included, or one entry of it. Undefined if it is unknown,
-   * contains itself or is nested too deeply; `above` are the collections that lead to it.
+   * contains itself, is nested too deeply, or is one too many.
    */
-  #list(name: string, above: readonly string[]): Watching | undefined {
+  #list(name: string, { above, followed }: Way): Watching | undefined {
     const { api, type } = this.#parts;
-    if (above.includes(name) || above.length === DEEPEST) return undefined;
+    if (above.includes(name) || above.length === DEEPEST || followed.count >= MOST_LISTS) return undefined;
     const watch = following(this.#placesOf(this.#listType, name), this.#locateList);
     if (watch === undefined) return undefined;
-    const lists = [...above, name];
+    const way = { above: [...above, name], followed };
     const setting = {
       watch,
       membersOf: (collection: HeldResource, listName: string) => membersOf(collection, listName, api),
-      watchAt: (names: readonly string[]) => following(this.#placesLocatedBy(type, names, lists), this.#locate),
+      watchAt: (names: readonly string[]) => following(this.#placesLocatedBy(type, names, way), this.#locate),
       entry: entryIn(name),
     };
-    return (listener) => watchList(setting, listener);
+    return (listener) => {
+      followed.count++;
+      const stop = watchList(setting, listener);
+      return () => {
+        followed.count--;
+        stop();
+      };
+    };
   }
 }
 
