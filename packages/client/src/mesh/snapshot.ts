@@ -1,6 +1,6 @@
 import type { ReadMessage } from "@xdskit/envoy-api/resources";
 import type { MeshLink, NodeId, SourceId, TypeUrl } from "@xdskit/protocol";
-import { type MeshNode, shownName, type TypeKind } from "@xdskit/protocol/internal";
+import { type MeshNode, type MeshWatchId, shownName, type TypeKind } from "@xdskit/protocol/internal";
 import type { XdsClientError } from "../error.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import { errorOf } from "../watch/tell.ts";
@@ -107,6 +107,8 @@ export class Snapshot implements MeshSnapshot {
   readonly isComplete: boolean;
   readonly #nodes: StoredNodes;
   readonly #views: ResourceViews;
+  /** By the watches that they answer; made for the first Cluster with such endpoints that is read. */
+  #lbEndpoints: ReadonlyMap<MeshWatchId, readonly MeshNode[]> | undefined;
 
   constructor({ nodes, views, revision, isComplete }: SnapshotParts) {
     this.#nodes = nodes;
@@ -184,9 +186,8 @@ export class Snapshot implements MeshSnapshot {
 
   #cluster(node: MeshNode): MeshCluster {
     const assigned = this.#targetOf(node, "eds");
-    const watches = new Set(assigned?.links.map(({ watch }) => watch));
-    const members = [...(watches.size === 0 ? [] : this.#namesOf("leds").values())];
-    const lbEndpoints = members.filter((member) => member.watches.some((watch) => watches.has(watch)));
+    const members = assigned?.links.flatMap(({ watch }) => this.#lbEndpointsOf(watch)) ?? [];
+    const lbEndpoints = [...new Set(members)];
     return {
       ...resourceOf<ReadMessage<"envoy.config.cluster.v3.Cluster">>(node, this.#views),
       endpoints: viewOf<ReadMessage<"envoy.config.endpoint.v3.ClusterLoadAssignment">>(assigned?.resource, this.#views),
@@ -194,6 +195,12 @@ export class Snapshot implements MeshSnapshot {
         ({ resource }) => viewOf<ReadMessage<"envoy.config.endpoint.v3.LbEndpoint">>(resource, this.#views) ?? [],
       ),
     };
+  }
+
+  #lbEndpointsOf(watch: MeshWatchId | undefined): readonly MeshNode[] {
+    if (watch === undefined) return [];
+    this.#lbEndpoints ??= byWatch(this.#namesOf("leds").values());
+    return this.#lbEndpoints.get(watch) ?? [];
   }
 
   /** The existing resource that a node refers to, of a kind of which it has at most one. */
@@ -214,6 +221,18 @@ export class Snapshot implements MeshSnapshot {
   #namesOf(kind: TypeKind): ReadonlyMap<string, MeshNode> {
     return this.#nodes.byKind.get(kind) ?? new Map<string, MeshNode>();
   }
+}
+
+function byWatch(nodes: Iterable<MeshNode>): ReadonlyMap<MeshWatchId, readonly MeshNode[]> {
+  const found = new Map<MeshWatchId, MeshNode[]>();
+  for (const node of nodes) {
+    for (const watch of node.watches) {
+      const same = found.get(watch);
+      if (same === undefined) found.set(watch, [node]);
+      else same.push(node);
+    }
+  }
+  return found;
 }
 
 function whyNotThere({ state, failure }: MeshNode): DanglingReason {
