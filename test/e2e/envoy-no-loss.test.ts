@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deliveries } from "./support/admin.ts";
+import { isConnected } from "./support/envoy.ts";
 import {
   clusterNames,
   clusterOf,
@@ -17,7 +18,7 @@ import { times } from "./support/measure.ts";
 import { configSource, modes, named } from "./support/mode.ts";
 import { describeWith } from "./support/peers.ts";
 import { freePort } from "./support/port.ts";
-import { cluster, endpoints } from "./support/resource.ts";
+import { cluster, endpoints, staticCluster } from "./support/resource.ts";
 import { createStack } from "./support/stack.ts";
 import { until, watchFor } from "./support/wait.ts";
 
@@ -201,6 +202,24 @@ describeWith("envoy", "Envoy", () => {
       await load.answeredBy(green.name, 60_000);
       await onlyCluster(world, "meanwhile", 60_000);
       await settle(world, "swap while down", 1);
+    });
+
+    test("goes on with a static cluster that becomes one with EDS, while the server is killed and endpoints come later", async () => {
+      const { site, load, blue, green, server, envoy } = world;
+      site.write({ "swap.json": [staticCluster("changed", [blue.port])], "routes.json": [routeTo("changed")] });
+      await load.answeredBy(blue.name, 60_000);
+      // Longer than any back-off: an Envoy that waits no longer has no endpoints.
+      const source = { ...configSource(mode), initial_fetch_timeout: "120s" };
+      site.write({ "swap.json": [cluster({ name: "changed", source })] });
+      const warms = async (): Promise<boolean> => (await envoy.stats())("cluster_manager.warming_clusters") === 1;
+      await until({ says: "Envoy warms the cluster", withinMs: 5_000 }, warms);
+      await server.kill();
+      await server.start();
+      await until({ says: "Envoy is back", withinMs: 60_000 }, () => isConnected(envoy));
+      await watchFor(2_000);
+      site.write({ "swap.json": [cluster({ name: "changed", source }), endpoints("changed", [green.port])] });
+      await load.answeredBy(green.name, 30_000);
+      await settle(world, "STATIC to EDS while down", 1);
     });
   });
 

@@ -1,6 +1,6 @@
 import type { Resource } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, says } from "./support/conversation.ts";
+import { Conversation, delta, node, says } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, resource, traits } from "./support/resources.ts";
 
 const text = new TextEncoder();
@@ -114,6 +114,37 @@ describe("a cluster without endpoints", () => {
     talk.ack(1, CLUSTER);
     talk.put(resource(ENDPOINTS, "e2", "1"));
     expect(says(talk.turns())).toEqual([["e2@1"]]);
+  });
+
+  describe("S-ORD-01: keeps its hosts when a State of the World client comes back that waits for others", () => {
+    const who = { node: node("n", "envoy") };
+    const back = { ...who, versionInfo: "x" };
+    const world = (): Conversation => {
+      const talk = withPlaceholders();
+      talk.put(resource(CLUSTER, "c", "1", { references: [{ type: ENDPOINTS, name: "e" }] }));
+      talk.open(1, "sotw", CLUSTER);
+      talk.open(2, "sotw", ENDPOINTS);
+      return talk;
+    };
+
+    test("and asks for its clusters before the endpoints", () => {
+      const talk = world();
+      expect(says(talk.subscribe(1, CLUSTER, [], back))).toEqual([["c@1"]]);
+      expect(says(talk.subscribe(2, ENDPOINTS, ["e"], who))).toEqual([]);
+      talk.ack(1, CLUSTER);
+      talk.put(resource(ENDPOINTS, "e", "1"));
+      expect(says(talk.turns())).toEqual([["e@1"]]);
+    });
+
+    test("and asks for its clusters after the endpoints, if it was known to the server before", () => {
+      const talk = world();
+      const remembered = [{ kind: "clusters-elsewhere", node: "n", isElsewhere: false, isHere: true }] as const;
+      talk.on({ kind: "history-restored", remembered });
+      expect(says(talk.subscribe(2, ENDPOINTS, ["e"], who))).toEqual([]);
+      talk.subscribe(1, CLUSTER, [], back);
+      talk.put(resource(ENDPOINTS, "e", "1"));
+      expect(says(talk.turns())).toEqual([["e@1"]]);
+    });
   });
 
   test("has none in delta for a new name, and a removal for one that may be held", () => {

@@ -37,14 +37,16 @@ export class AbsenceGate {
 
   /** Which absences of names of a type may be told. */
   boundsOf(type: TypeStream): AbsenceBounds {
-    const mayBeAny = this.#mayAnyWarm(type);
+    const mayHaveWarmed = this.#mayHaveWarmed(type);
+    const mayBeAny = mayHaveWarmed || this.#mayAnyWarm(type);
     // There may be as many of these as names that are asked about.
     let unmet: ReadonlySet<string> | undefined;
-    const isAwaited = (name: string): boolean => {
+    const isMet = (name: string): boolean => {
       unmet ??= this.#unmetNames(type);
-      return unmet.has(name);
+      return !unmet.has(name);
     };
-    const isUnmet = (name: string): boolean => mayBeAny || isAwaited(name);
+    const isAwaited = (name: string): boolean => mayHaveWarmed || !isMet(name);
+    const isUnmet = (name: string): boolean => mayBeAny || !isMet(name);
     return { to: this.#ownersHadTo(type), overruledTo: this.#overruledTo, isUnmet, isAwaited };
   }
 
@@ -78,12 +80,18 @@ export class AbsenceGate {
     return false;
   }
 
-  /** Whether any Cluster may warm that refers to resources of this type, because the client may have any state of it. */
-  #mayAnyWarm(type: TypeStream): boolean {
-    const { members, clusterSource, client } = this.#parts;
+  /** Whether the client reconnected, and any Cluster that refers to resources of this type may have warmed before. */
+  #mayHaveWarmed(type: TypeStream): boolean {
+    const { clusterSource, client } = this.#parts;
     if (!typeKindTable[type.traits.kind].usedBy.includes("cds")) return false;
     // Each per-type stream reconnects in its own time.
-    if ((client.isReturning && !clusterSource.isAggregated) || this.#awaitsOwnersOf(type)) return true;
+    return (client.isReturning && !clusterSource.isAggregated) || this.#awaitsOwnersOf(type);
+  }
+
+  /** Whether any Cluster may warm that refers to resources of this type, because the client may have any state of it. */
+  #mayAnyWarm(type: TypeStream): boolean {
+    const { members } = this.#parts;
+    if (!typeKindTable[type.traits.kind].usedBy.includes("cds")) return false;
     for (const [clusters, stream] of members.clusters)
       if (isUnderWay(clusters, stream) || clusters.hasNews(stream.current.view)) return true;
     return false;

@@ -101,7 +101,7 @@ describe("S-REC-09: the first request of a type", () => {
     expect([CLUSTER, ...types].map((type) => met(sotw(type, {})))).toEqual(Array(4).fill(nothing));
   });
 
-  test("of endpoints, in delta, is that of a client that returns if it lists versions", () => {
+  test("of endpoints, in delta or on a stream of its own, is that of a client that returns if it lists versions", () => {
     const onItsOwn = (request: DiscoveryRequest): boolean => {
       const { order } = new Client();
       const stream = new StreamOrder(order, { variant: request.kind, onlyType: ENDPOINTS }, dialect);
@@ -112,7 +112,8 @@ describe("S-REC-09: the first request of a type", () => {
       onItsOwn(delta(ENDPOINTS, { initialVersions })),
       onItsOwn(delta(ENDPOINTS, {})),
       onItsOwn(sotw(ENDPOINTS, { versionInfo: "1" })),
-    ]).toEqual([true, false, false]);
+      onItsOwn(sotw(ENDPOINTS, {})),
+    ]).toEqual([true, false, true, false]);
   });
 
   test("of endpoints, in delta on an aggregated stream, says which of them a client that returns lacks", () => {

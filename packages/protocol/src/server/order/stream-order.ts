@@ -50,6 +50,8 @@ export class StreamOrder {
     const asksForAll = this.asksForAllClusters;
     if (kind === "eds") {
       if (request.kind === "delta") this.#meetEndpoints(request, type);
+      // In State of the World, the versions of other types say so on an aggregated stream.
+      else if (this.#opened.onlyType !== undefined) this.#order.meetsEndpoints(asksForAll, bringsVersions(request));
       return;
     }
     if (kind !== "cds" && !typeKindTable[kind].usesClusters) return;
@@ -58,7 +60,6 @@ export class StreamOrder {
     else if (request.kind === "delta" && kind !== "lds") this.#order.meetsUnannounced(asksForAll);
   }
 
-  /** In State of the World, nothing ends the warming of a Cluster but its endpoints. */
   #meetEndpoints(request: DeltaRequest, type: TypeUrl): void {
     this.#order.meetsEndpoints(this.asksForAllClusters, bringsVersions(request));
     // A stream of its own may list nothing although the client has endpoints (client-behaviours A16).

@@ -12,7 +12,7 @@ export interface AbsenceBounds {
   readonly overruledTo: number;
   /** Whether what is in use waits for the resource of a name, or may: its absence is told only after a timeout. */
   readonly isUnmet: (name: string) => boolean;
-  /** Whether it is known to wait. */
+  /** Whether it is known to wait, or may because its client reconnected. */
   readonly isAwaited: (name: string) => boolean;
 }
 
