@@ -125,7 +125,13 @@ describe.each(pairs.slice(0, 2))(
     };
 
     test.each(["aggregated", "separate"] as const)("is told after the limit (%s)", (kind) => {
-      expect(news(renamedInVain(kind).pass(10_000))).toEqual(["-y"]);
+      const talk = renamedInVain(kind);
+      if (kind === "separate") talk.ack(1, owner);
+      const waits = [...talk.machine.streams()].flatMap(({ types }) => types.filter(({ type }) => type === target));
+      const wait = { for: target === SECRET ? "secret" : "endpoints", name };
+      expect(waits).toMatchObject([{ wait }]);
+      expect(news(talk.pass(10_000))).toEqual(["-y"]);
+      expect(talk.reports.filter(({ kind: what }) => what === "order-overdue")).toMatchObject([{ wait }]);
     });
 
     test.each(["aggregated", "separate"] as const)("is not told if the resource comes meanwhile (%s)", (kind) => {

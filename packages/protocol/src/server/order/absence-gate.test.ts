@@ -11,6 +11,8 @@ import { OrderMembers } from "./order-members.ts";
 function gateOf(awaited: {
   readonly byClusters?: () => Iterable<string>;
   readonly byListeners?: () => Iterable<string>;
+  /** The Cluster that is about to take one of these. */
+  readonly by?: string;
 }): AbsenceGate {
   const members = new OrderMembers();
   for (const url of [CLUSTER, LISTENER]) {
@@ -19,7 +21,7 @@ function gateOf(awaited: {
   }
   return new AbsenceGate({
     members,
-    warmingClusters: { awaited: awaited.byClusters ?? (() => []) },
+    warmingClusters: { awaited: awaited.byClusters ?? (() => []), awaiting: () => awaited.by },
     unready: { awaitedByReplacements: awaited.byListeners ?? (() => []) },
     clusterSource: { isAggregated: true },
     client: { isReturning: false, awaitsClusters: undefined },
@@ -74,4 +76,14 @@ test("an absence waits for what refers to the name: for Listeners, if they are a
   const waits = [untold(SECRET, "certificate"), untold(SECRET, "trust"), untold(ENDPOINTS, "certificate")];
   expect(waits.map((one) => gate.waitOf(one))).toEqual([wait(LISTENER), wait(CLUSTER), wait(CLUSTER)]);
   expect(gate.waitOf(typeStream(SECRET))).toBe(undefined);
+});
+
+test("an absence waits for what a Cluster in use is about to take, also once the client ACKed that Cluster", () => {
+  const gate = gateOf({ byListeners: () => ["certificate"], by: "c" });
+  const waits = [untold(ENDPOINTS, "e"), untold(SECRET, "trust"), untold(SECRET, "certificate")];
+  expect(waits.map((one) => gate.waitOf(one))).toEqual([
+    { for: "endpoints", name: "c" },
+    { for: "secret", name: "c" },
+    { for: "users", type: LISTENER, isNacked: false },
+  ]);
 });

@@ -1,4 +1,5 @@
 import { typeKindTable } from "../../resource/type-kinds.ts";
+import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { Wait } from "../contract/wait.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { AbsenceBounds } from "../type/untold-absences.ts";
@@ -10,7 +11,7 @@ import type { WarmingClusters } from "./warming-clusters.ts";
 /** What the absences of one client depend on. */
 export interface AbsenceParts {
   readonly members: OrderMembers;
-  readonly warmingClusters: Pick<WarmingClusters, "awaited">;
+  readonly warmingClusters: Pick<WarmingClusters, "awaited" | "awaiting">;
   readonly unready: Pick<BlockedDependents, "awaitedByReplacements">;
   readonly clusterSource: Pick<ClusterSource, "isAggregated">;
   readonly client: {
@@ -56,8 +57,15 @@ export class AbsenceGate {
     if (this.#awaitsOwnersOf(type)) return { for: "return" };
     const owners = [...this.#ownersOf(type)].map(([{ traits }]) => traits);
     const listeners = owners.find(({ kind }) => kind === "lds");
-    const owner = listeners !== undefined && this.#isForListeners(type) ? listeners : owners[0];
-    return owner && { for: "users", type: owner.type, isNacked: false };
+    if (listeners !== undefined && this.#isForListeners(type)) return waitFor(listeners);
+    return this.#clusterWaitOf(type) ?? waitFor(owners[0]);
+  }
+
+  /** The wait for what a Cluster in use is about to take, whether or not the client ACKed the Cluster. */
+  #clusterWaitOf({ traits: { type, kind }, untoldAbsences }: TypeStream): Wait | undefined {
+    if (kind !== "eds" && kind !== "sds") return undefined;
+    const name = this.#parts.warmingClusters.awaiting(type, untoldAbsences);
+    return name === undefined ? undefined : { for: kind === "eds" ? "endpoints" : "secret", name };
   }
 
   /** The wait timed out: up to this revision absences are told. */
@@ -123,6 +131,10 @@ export class AbsenceGate {
     for (const owners of [members.clusters, members.users])
       for (const member of owners) if (usedBy.includes(member[0].traits.kind)) yield member;
   }
+}
+
+function waitFor(owner: TypeTraits | undefined): Wait | undefined {
+  return owner && { for: "users", type: owner.type, isNacked: false };
 }
 
 /** On an aggregated stream what was sent comes before what is sent now; elsewhere it has to be ACKed. */

@@ -168,7 +168,7 @@ export class StreamWaits {
       return undefined;
     }
     this.#waited.delete(type);
-    if (wait.for !== "users" && wait.for !== "release")
+    if (wait.for !== "users" && wait.for !== "release" && !isOfAbsence(type, wait))
       return this.#order.overruleUser(type, waited.since, current) ? wait : undefined;
     // What was pending when the wait began is done; the present removals and absences are newer.
     const isPending = ({ oldest }: { readonly oldest: number }): boolean => oldest <= waited.since;
@@ -240,6 +240,12 @@ export class StreamWaits {
 
 const none: readonly WaitChange[] = [];
 const nobodyWaits: readonly WaitingType[] = [];
+
+/** Whether a wait is that of an absence which a Cluster in use keeps from being told. */
+function isOfAbsence({ traits: { kind }, untoldAbsences }: TypeStream, wait: Wait): boolean {
+  const isOfCluster = wait.for === "endpoints" || wait.for === "secret";
+  return isOfCluster && (kind === "eds" || kind === "sds") && !untoldAbsences.isEmpty;
+}
 
 function releaseOf(type: TypeStream): Wait | undefined {
   const name = type.deferredRemovals?.unreleased;

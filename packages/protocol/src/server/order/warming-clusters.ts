@@ -84,6 +84,14 @@ export class WarmingClusters {
       if (news === "changed") for (const { type, name } of cluster.references) if (type === of) yield name;
   }
 
+  /** The name of a Cluster that may be in use and whose other state refers to one of these names of a type. */
+  awaiting(of: TypeUrl, names: Pick<ReadonlySet<string>, "has">): string | undefined {
+    for (const { news, cluster } of this.#newcomers.values())
+      if (news === "changed" && cluster.references.some(({ type, name }) => type === of && names.has(name)))
+        return cluster.name;
+    return undefined;
+  }
+
   /** A reconnected client did not list these endpoints. */
   lack(type: TypeUrl, names: ReadonlySet<string>): void {
     if (names.size > 0) this.#lacking.set(type, new Set([...names].slice(0, MOST_NAMES)));
