@@ -21,7 +21,7 @@ export const shared = {
 /** Unit tests leave nothing behind in the process. */
 const units = "packages/*/src/**/*.test.ts";
 /** Other files that leave nothing behind, but for sockets that close while the next one begins. */
-const together = "packages/{client,envoy-api,server}/test/**/*.test.ts";
+const together = ["packages/{client,envoy-api,server}/test/**/*.test.ts", "packages/protocol/test/*.test.ts"];
 /** Of those, the ones that change tables of the product, stop the clock or measure their process. */
 const notTogether = [
   "client/test/file",
@@ -76,7 +76,7 @@ export default defineConfig({
         test: {
           ...inOneProcess,
           name: "together",
-          include: [together],
+          include: together,
           exclude: [...configDefaults.exclude, ...notTogether],
         },
       },
@@ -86,7 +86,8 @@ export default defineConfig({
           name: "apart",
           include: [
             ...notTogether,
-            "packages/{bench,cli,conformance,console,disk,protocol,source,store-etcd}/test/**/*.test.ts",
+            "packages/{bench,cli,conformance,console,disk,source,store-etcd}/test/**/*.test.ts",
+            "packages/protocol/test/property/*.test.ts",
             "examples/**/*.test.ts",
           ],
         },
