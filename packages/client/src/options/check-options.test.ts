@@ -40,7 +40,7 @@ test("every mistake is told at once, and never what may be a secret", () => {
     onReport: "log",
   };
   expect(check(options)).toEqual([
-    "server: expected host:port, or a list of at least one, got a list",
+    "server: expected host:port or a gRPC target such as unix:/run/xds.sock, or a list of at least one, got a list",
     'bootstrap: expected the path of a file, or its content as an object, got ""',
     "transport.rest.refreshDelayMs: expected a whole number from 1 to 2147483647, got 0",
     'transport.variant: expected one of sotw, delta, got "incremental"',
@@ -129,13 +129,36 @@ test("a client has to know where to start", () => {
     [],
     ['file: expected the path of a file, got ""'],
   ]);
-  const good = ["localhost:18000", "unix:/run/xds.sock", "dns:///xds.example.com:443", "[::1]:18000"];
   expect(check({}, { GRPC_XDS_BOOTSTRAP: "b.json" })).toEqual([]);
-  expect(check({ server: "https://xds.example.com:443" })).toEqual([
-    'server: expected host:port, or a list of at least one, got "https://xds.example.com:443"',
-  ]);
   expect(check({ bootstrap: "b.yaml", transport: { tls: true }, mode: "proxy" })).toEqual([
     "transport.tls: expected it in the bootstrap, where it is said of each server, got it as an option",
   ]);
-  expect(good.map((server) => check({ server }))).toEqual([[], [], [], []]);
+});
+
+test("a server is a host and a port, or a gRPC target of a kind that is known", () => {
+  const good = [
+    "xds:18000",
+    "127.0.0.1:1",
+    "[::1]:65535",
+    "dns:///xds:443",
+    "ipv4:127.0.0.1:1",
+    "unix:x",
+    "unix-abstract:x",
+  ];
+  expect(check({ server: good })).toEqual([]);
+  for (const server of [
+    "xds",
+    "xds:",
+    "127.0.0.1:18000:3",
+    "::1:18000",
+    "xds:0",
+    "xds:65536",
+    "https://xds:443",
+    "[::1]",
+    "",
+    "unix:",
+  ]) {
+    const message = "expected host:port or a gRPC target such as unix:/run/xds.sock, or a list of at least one";
+    expect(check({ server })).toEqual([`server: ${message}, got "${server}"`]);
+  }
 });

@@ -72,7 +72,7 @@ const pathsInGroups: readonly string[] = Object.entries(groups).flatMap(([group,
 );
 
 const rules: RulesOf<XdsClientOptions> = {
-  server: rule("host:port, or a list of at least one", areAddresses),
+  server: rule("host:port or a gRPC target such as unix:/run/xds.sock, or a list of at least one", areAddresses),
   bootstrap: rule("the path of a file, or its content as an object", (value) => isPath(value) || isObject(value)),
   file: path,
   environment: anObject,
@@ -173,9 +173,17 @@ function isPath(value: unknown): boolean {
   return typeof value === "string" && value !== "";
 }
 
+const hostAndPort = /^(?:[^:/[\]]+|\[[^[\]]+\]):(?<port>\d{1,5})$/;
+const otherTarget = /^(?:dns|ipv4|ipv6|unix|unix-abstract):./;
+
 function areAddresses(value: unknown): boolean {
   const all: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return all.length > 0 && all.every((one) => typeof one === "string" && /^(?!https?:)(?:.+:\d+|\w+:.+)$/.test(one));
+  return all.length > 0 && all.every((one) => typeof one === "string" && isAddress(one));
+}
+
+function isAddress(text: string): boolean {
+  const port = hostAndPort.exec(text)?.groups?.["port"];
+  return port === undefined ? otherTarget.test(text) : Number(port) > 0 && Number(port) < 65_536;
 }
 
 function isBackOff(value: unknown): boolean {
