@@ -36,8 +36,8 @@ describe.each(meshClients)("a client that warms what it is given ($is)", (client
     );
   });
 
-  // A stream of its own in State of the World does not say what its client has of the stream before (docs/decisions/0134).
-  test.runIf(client.variant === "delta" || client.isAggregated).each([
+  // A stream of its own does not say what its client has of the stream before (docs/decisions/0134).
+  test.runIf(client.isAggregated).each([
     ["", meshScript],
     [" and comes back", brokenMeshScript],
   ])("nor if it is told of empty endpoints until there are some%s", (_, script) => {
