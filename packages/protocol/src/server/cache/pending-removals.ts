@@ -89,7 +89,7 @@ export class PendingRemovals {
    * The set in which these names, which were held back when they were deleted, are as the client was sent them; without
    * those that it was not sent. `sent`: what it was sent; undefined: nothing yet, so that what it holds is unknown.
    */
-  as(names: readonly string[], sent: () => ReadonlyMap<string, Resource> | undefined): PendingRemovals {
+  asSent(names: readonly string[], sent: () => ReadonlyMap<string, Resource> | undefined): PendingRemovals {
     const deleted = names.filter((name) => this.names.has(name));
     const known = deleted.length === 0 ? undefined : sent();
     if (known === undefined) return this;

@@ -55,16 +55,18 @@ export class ClusterGates {
     return ({ resource, replaces }) => {
       const before = replaces ?? (unready.awaits(resource) ? unknownUses : undefined);
       if (hasAll && before === undefined) return undefined;
-      const routes = user.traits.kind === "srds" && before !== undefined ? newRoutes(resource, before, current) : [];
+      const routes = user.traits.kind === "srds" && before !== undefined ? newRoutes(resource, before, current) : none;
       for (const { type, lackOf } of gates) {
         const anew = before && current.shared.newUses(resource, before, type);
         for (const name of (hasAll ? anew : undefined) ?? referredNames(resource, type)) {
           const { wait, vacant } = lackOf(name, anew?.has(name));
           if (wait !== undefined || vacant !== undefined) return wait ?? vacant;
         }
-        for (const name of routes.flatMap((route) => referredNames(route, type))) {
-          const { wait, vacant } = lackOf(name, true);
-          if (wait !== undefined || vacant !== undefined) return wait ?? vacant;
+        for (const route of routes) {
+          for (const name of referredNames(route, type)) {
+            const { wait, vacant } = lackOf(name, true);
+            if (wait !== undefined || vacant !== undefined) return wait ?? vacant;
+          }
         }
       }
       return undefined;
@@ -222,6 +224,8 @@ export class ClusterGates {
     return false;
   }
 }
+
+const none: readonly Resource[] = [];
 
 /**
  * The routes that a scope names and did not name before. A client uses a changed scope at once, and asks for its routes only

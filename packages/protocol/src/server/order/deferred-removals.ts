@@ -355,7 +355,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
           const now = current.view.holder(type, name);
           return now !== undefined && this.subscription.covers(now);
         });
-    const gone = asked.isEmpty ? asked : asked.as(held, () => this.#lastSent());
+    const gone = asked.isEmpty ? asked : asked.asSent(held, () => this.#lastSent());
     // Until what may replace it is let go, the machine lists what is gone.
     const isReplaced = this.#isExclusive && (step.hasPuts || this.#holdsBack);
     const { to } = isReplaced ? everythingRemovable : removable;
