@@ -93,7 +93,7 @@ export class TypeClient {
 
   /** What is sent while these names are held back. */
   flush(heldBack: HeldBackNames = nothingHeldBack): readonly PendingResponse[] {
-    const removable = { to: Infinity, namedTo: Infinity, goesAtOnce: undefined };
+    const removable = () => ({ to: Infinity, namedTo: Infinity, goesAtOnce: undefined });
     const sent = this.type.next(this.current, { removable, heldBack, absences: toldAtOnce });
     for (const { body, isInOrder: isInTurn } of sent) {
       const { revision } = this.current;

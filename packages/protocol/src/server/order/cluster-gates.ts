@@ -1,5 +1,6 @@
 import { type Reference, type Resource, referredNames } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
+import { isStill } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import { type PendingResource, type Uses, unknownUses } from "../cache/shared-selections.ts";
@@ -78,10 +79,7 @@ export class ClusterGates {
    * has to wait. A new aggregate does not wait: nothing uses it yet.
    */
   waitOfAggregates(clusters: TypeStream, current: CurrentView, isReturning: boolean): WaitOf | undefined {
-    const { position, heldBackFrom, traits } = clusters;
-    if (position === undefined || !clusters.hasNews(current.view)) return undefined;
-    const isAnyHeldBack = heldBackFrom !== Number.POSITIVE_INFINITY;
-    if (!isAnyHeldBack && current.regroupedSince(position, traits.type).size === 0) return undefined;
+    if (!this.regroups(clusters, current)) return undefined;
     const { type, lackOf } = this.#gateOf(clusters, current, isReturning, true);
     return ({ resource, replaces }) => {
       if (replaces === undefined || this.#parts.warmingClusters.isNew(resource.name)) return undefined;
@@ -94,6 +92,14 @@ export class ClusterGates {
         vacancyOf(lacks.map(({ lack }) => lack))
       );
     };
+  }
+
+  /** Whether aggregate Clusters that the client has get other members, or are held back. */
+  regroups(clusters: TypeStream, current: CurrentView): boolean {
+    const { position, heldBackFrom, traits } = clusters;
+    if (position === undefined) return false;
+    if (heldBackFrom !== Number.POSITIVE_INFINITY) return true;
+    return !isStill(position, current.view, traits.type) && current.regroupedSince(position, traits.type).size > 0;
   }
 
   /** Names of Clusters with those that aggregates among them lead to. */

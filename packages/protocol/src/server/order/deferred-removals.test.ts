@@ -95,7 +95,11 @@ class Client {
 
   /** What is sent if this may be removed, in short. */
   flush(removable: Removable, isAnswered = true): readonly string[] {
-    const answers = this.type.next(this.current, { removable, heldBack: nothingHeldBack, absences: toldAtOnce });
+    const answers = this.type.next(this.current, {
+      removable: () => removable,
+      heldBack: nothingHeldBack,
+      absences: toldAtOnce,
+    });
     for (const { body, isInOrder } of answers) {
       const nonce = String(++this.#lastNonce);
       const { revision } = this.current;
@@ -313,7 +317,7 @@ describe("S-ORD-05: in State of the World a client that reconnects with a versio
     const client = new Client("sotw", { served, base, names, versionInfo: version({ first, now }) });
     client.responses.advance(3, undefined);
     const [answer] = client.type.next(client.current, {
-      ...{ removable: upTo(0), heldBack: nothingHeldBack, absences: toldAtOnce },
+      ...{ removable: () => upTo(0), heldBack: nothingHeldBack, absences: toldAtOnce },
     });
     const newToClient = answer?.newToClient;
     return [

@@ -201,17 +201,21 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   }
 
   next(current: CurrentView, bounds: FlushBounds): readonly PendingResponse[] {
+    // The usual flush of a stream, which should cost nothing.
+    if (this.#pendingRemovals.isEmpty && this.#machine.mayRemove?.(current) === false)
+      return this.#machine.next(current, bounds);
     if (this.#reported !== undefined) this.#takeUp(this.#reported, current);
     this.#returnReferenced(current.view);
+    // As it is before anything is sent.
+    const removableBefore = bounds.removable();
     const before = this.position;
     const held = this.#variant === "sotw" && this.#holdsBack ? [...this.sentState.heldBack.resources.keys()] : noNames;
     const answers = this.#machine.next(current, bounds);
     if (before !== undefined && this.position !== before) {
       this.#pendingRemovals = current.carryOver(this.#pendingRemovals, before, this.traits.type);
     }
-    // The usual flush of a stream, which should cost nothing.
     if (this.#variant === "delta" && this.#pendingRemovals.isEmpty && !answers.some(removes)) return answers;
-    const removable = this.#removable(bounds.removable, answers, current.view);
+    const removable = this.#removable(removableBefore, answers, current.view);
     const sent =
       this.#variant === "delta"
         ? this.#delta(answers, before, current, removable)

@@ -26,7 +26,7 @@ import type { OrderedStream } from "./order-members.ts";
 const no = { code: 3, message: "no" };
 const ofClusters = { areClusters: true };
 const everything = {
-  ...{ removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack },
+  ...{ removable: () => ({ to: Infinity, namedTo: Infinity, goesAtOnce: undefined }), heldBack: nothingHeldBack },
   absences: toldAtOnce,
 };
 

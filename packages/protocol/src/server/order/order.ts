@@ -266,6 +266,8 @@ export class Order {
 
   /** What a type that uses Clusters, as aggregate Clusters do, has to wait for; undefined: nothing. Called once per flush. */
   waitsOf(user: TypeStream, current: CurrentView): Waits | undefined {
+    // The usual flush of Clusters, which should cost nothing.
+    if (this.isAtRest && this.#members.clusters.has(user) && !this.#gates.regroups(user, current)) return undefined;
     // Before newer versions of it are sent.
     this.#removals.readyTo();
     this.#removals.note(user, current);

@@ -287,7 +287,7 @@ describe("S-ORD-06: a wait may last", () => {
   test("for an ACK; removals then wait for nothing else, users of Clusters do", () => {
     const unanswered = (type: TypeStream): TypeStream => {
       const [answer] = type.next(current, {
-        removable: { to: 0, namedTo: 0, goesAtOnce: undefined },
+        removable: () => ({ to: 0, namedTo: 0, goesAtOnce: undefined }),
         heldBack: nothingHeldBack,
         absences: toldAtOnce,
       });

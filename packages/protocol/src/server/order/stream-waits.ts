@@ -111,6 +111,11 @@ export class StreamWaits {
     });
   }
 
+  /** Whether the client has time left to subscribe to what it uses. */
+  awaitReturn(types: readonly TypeStream[]): boolean {
+    return this.#order.awaitsReturn && types.some((type) => this.#returnOf(type) !== undefined);
+  }
+
   /** The types that wait, and for how long they may. */
   waiting(types: readonly TypeStream[], view: View): readonly WaitingType[] {
     // On most streams nothing waits.

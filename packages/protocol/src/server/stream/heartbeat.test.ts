@@ -16,7 +16,7 @@ import type { TypeStream, TypeStreamOptions } from "../type/type-stream.ts";
 import { Heartbeats } from "./heartbeat.ts";
 
 const everything = {
-  ...{ removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack },
+  ...{ removable: () => ({ to: Infinity, namedTo: Infinity, goesAtOnce: undefined }), heldBack: nothingHeldBack },
   absences: toldAtOnce,
 };
 const no = { code: 3, message: "no" };

@@ -13,7 +13,7 @@ import type { TypeStream } from "../type/type-stream.ts";
 import { PendingResends } from "./pending-resends.ts";
 
 const everything = {
-  ...{ removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack },
+  ...{ removable: () => ({ to: Infinity, namedTo: Infinity, goesAtOnce: undefined }), heldBack: nothingHeldBack },
   absences: toldAtOnce,
 };
 const dialect = dialectFor(node("n"));

@@ -23,7 +23,7 @@ export interface AnsweredFlush {
 export function restOfRejected(type: TypeStream, flush: AnsweredFlush): readonly PendingResponse[] {
   const { current, from, answers } = flush;
   const { deliveries, position, traits } = type;
-  if (deliveries.rejectedNames.size === 0 || from === undefined || position === from) return [];
+  if (from === undefined || position === from) return [];
   const rest = deliveries.rejectedNames.restOf(current.namesSince(from, traits.type));
   const puts: Resource[] = [];
   const removed: string[] = [];

@@ -3,6 +3,7 @@ import type { DiscoveryRequest } from "../../message/request.ts";
 import type { Variant } from "../../message/variant.ts";
 import type { ApiVersion } from "../../resource/api-version.ts";
 import { isOfV2 } from "../../resource/type-url.ts";
+import type { View } from "../../state/view.ts";
 import type { StreamOpened } from "../contract/event.ts";
 import type { ResourceErrorState } from "../contract/inspect.ts";
 import { LazyMap } from "../memory/lazy.ts";
@@ -28,6 +29,11 @@ export class StreamErrors {
   /** Whether no type of the client ever had an error. */
   get isEmpty(): boolean {
     return this.#sent.size === 0;
+  }
+
+  /** Whether a type ever had an error that its client is sent, or has one now. */
+  concern(type: TypeStream, view: View): boolean {
+    return this.#sent.has(type) || this.#isAny(type, view);
   }
 
   /** How many names are kept to tell which errors a client forgets, as limits count them. */
@@ -62,13 +68,15 @@ export class StreamErrors {
 
   /** Messages of API version 2 have no field for errors, so types of that version are sent without errors too. */
   #begin(type: TypeStream, { current }: Pick<ErrorFlush, "current">): SentErrors | undefined {
-    const { resourceErrors, ignoreHints } = this.#dialect;
-    const { traits } = type;
-    const isAny = resourceErrors === "failed-and-missing" || current.view.errors(traits.type).size > 0;
-    if (!isAny || resourceErrors === "off") return undefined;
-    if (this.#apiVersion === "v2" || isOfV2(traits.type)) return undefined;
-    const sent = new SentErrors(this.#variant, ignoreHints);
+    if (!this.#isAny(type, current.view)) return undefined;
+    const sent = new SentErrors(this.#variant, this.#dialect.ignoreHints);
     this.#sent.set(type, sent);
     return sent;
+  }
+
+  #isAny({ traits: { type } }: TypeStream, view: View): boolean {
+    const { resourceErrors } = this.#dialect;
+    const isAny = resourceErrors === "failed-and-missing" || view.errors(type).size > 0;
+    return isAny && resourceErrors !== "off" && this.#apiVersion !== "v2" && !isOfV2(type);
   }
 }

@@ -11,7 +11,7 @@ import type { View } from "../../state/view.ts";
 import { everyName, namesIn } from "../ack/body-names.ts";
 import type { Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
-import { everythingRemovable } from "../cache/pending-removals.ts";
+import { everythingRemovable, type Removable } from "../cache/pending-removals.ts";
 import type { Conversion } from "../contract/conversion.ts";
 import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamId, StreamOpened } from "../contract/event.ts";
@@ -263,6 +263,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
     this.#waits.begin();
     let isUnfinished = false;
     for (const type of this.#inOrder) {
+      if (this.#isIdle(type)) continue;
       const waits = this.#waits.find(type, this.current);
       if (waits === undefined || waits.maySpeak) this.#speak(type, effects, waits?.names);
       // A paused answer that has to wait goes on when the wait ends.
@@ -283,8 +284,15 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
     return { effects, owed: this.#owed.takeOwed(), isUnfinished, hasMoved };
   }
 
+  /** Whether a flush leaves a type as it is: most clients have several, of which a transaction changes one. */
+  #isIdle(type: TypeStream): boolean {
+    if (type.hasNews(this.view) || !type.pendingRemovals.isEmpty || type.withholdsRemovals === true) return false;
+    return this.identity.siblings.order.isAtRest && !this.#errors.concern(type, this.view);
+  }
+
   #findSettled(): boolean {
-    if (!this.#waits.isEmpty || this.#beats.isDue || this.waiting().length > 0) return false;
+    if (!this.#waits.isEmpty || this.#beats.isDue || this.#waits.awaitReturn(this.#inOrder)) return false;
+    // What waits for an ACK has news, or removals.
     return this.#inOrder.every((type) => {
       if (!type.pendingRemovals.isEmpty || type.withholdsRemovals === true) return false;
       return !type.hasNews(this.view);
@@ -350,7 +358,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
     const before = { position: from, pendingRemovals: pendingRemovals };
     // Of a resource that was held back, the client still has the state from before the wait.
     const toldTo = from && Math.min(from.revision, type.heldBackFrom);
-    const removable =
+    const removable = (): Removable =>
       type.deferredRemovals === undefined
         ? everythingRemovable
         : this.identity.siblings.order.removable(this.current.revision, type.deferredRemovals);
@@ -360,12 +368,14 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
     const takers = takersOf(type, current);
     const made = takersLast(type.next(current, { removable, heldBack, absences }), takers, current);
     const answers = this.#errors.add(type, made, { current, wasBlocked });
-    const rest = restOfRejected(type, { variant: this.opened.variant, current, from, answers });
-    if (answers.length + rest.length === 0) return;
+    const { variant } = this.opened;
+    const isAnyRejected = type.deliveries.rejectedNames.size > 0;
+    const all = isAnyRejected ? [...answers, ...restOfRejected(type, { variant, current, from, answers })] : answers;
+    if (all.length === 0) return;
     // One answer, of several parts: each is ACKed or NACKed by itself.
     const moment = { revision: current.revision, toldTo, at: this.identity.siblings.order.count() };
     const isShared = !this.isAggregated && this.identity.siblings.streams.size > 1;
-    for (const answer of [...answers, ...rest]) {
+    for (const answer of all) {
       for (const body of this.#sending.partsOf(answer.body, type.traits, current.shared.parts)) {
         const part = body === answer.body ? answer : { ...answer, body };
         const delivery = this.#sending.respond(type, part, moment, effects);

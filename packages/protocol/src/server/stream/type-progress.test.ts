@@ -13,7 +13,7 @@ import type { TypeStream } from "../type/type-stream.ts";
 import { describeBehind, reachedBy, standingOf } from "./type-progress.ts";
 
 const everything = {
-  ...{ removable: { to: Infinity, namedTo: Infinity, goesAtOnce: undefined }, heldBack: nothingHeldBack },
+  ...{ removable: () => ({ to: Infinity, namedTo: Infinity, goesAtOnce: undefined }), heldBack: nothingHeldBack },
   absences: toldAtOnce,
 };
 const no = { code: 3, message: "no" };

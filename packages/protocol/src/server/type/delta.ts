@@ -149,6 +149,13 @@ export class DeltaTypeStream implements TypeStream {
     return this.#replacements.isAnyRemovalWaiting || this.sentState.removesAny(current);
   }
 
+  mayRemove(current: CurrentView): boolean {
+    const { position, isPlain } = this.sentState;
+    if (position === undefined || !isPlain || this.#terms.unsubscribed.size > 0 || this.withholdsRemovals) return true;
+    if (!this.subscription.isSoleWildcard || !this.untoldAbsences.isEmpty) return this.removesAny(current);
+    return current.differenceSince(position, this.traits.type).segments.some(({ removed }) => removed.length > 0);
+  }
+
   pendingResources(current: CurrentView): Iterable<PendingResource> {
     return this.sentState.pendingResources(current);
   }

@@ -70,7 +70,7 @@ export interface PendingResponse {
 /** What a flush must not send yet. */
 export interface FlushBounds {
   /** Which deleted resources may be removed, of a type whose removals are deferred; others become pending removals. */
-  readonly removable: Removable;
+  readonly removable: () => Removable;
   readonly heldBack: HeldBackNames;
   /** Which absences of requested names may be told; others wait. */
   readonly absences: () => AbsenceBounds;
@@ -146,6 +146,8 @@ export interface TypeStream {
   listedIn?(view: View): ReadonlySet<string>;
   /** Whether something that the client holds is to be removed. */
   removesAny(current: CurrentView): boolean;
+  /** Delta: whether `next` may remove anything, as it does not if only changes are to be sent and none is a removal. */
+  mayRemove?(current: CurrentView): boolean;
   /**
    * Delta: withholds the removals of those of the names that the view refers to, until it no longer does. Returns them.
    */
