@@ -27,7 +27,7 @@ interface Row extends Cost {
  * A turn looks at each type of its stream and at each layer of its view; a change looks at each stream of each view in which it
  * is. This many steps at most are spent on one that has nothing to do with it.
  */
-const looks: Partial<Sizes> = { layers: 200, types: 120, streams: 30, views: 40 };
+const looks: Partial<Sizes> = { layers: 200, types: 95, streams: 30, views: 40 };
 
 const refusal = { code: 3, message: "no" };
 const held = ({ sizes }: Crowd): readonly string[] => names("held", sizes.held);

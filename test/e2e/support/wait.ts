@@ -6,7 +6,7 @@ export interface Expectation {
   readonly says: string;
   /** The limit on an idle machine in milliseconds; `until` gives up after twice that, times `slowdown`. */
   readonly withinMs: number;
-  /** The interval between attempts in milliseconds. @default 5 */
+  /** The interval between attempts in milliseconds. @default 5, later a twentieth of the time waited so far, 100 at most */
   readonly everyMs?: number;
 }
 
@@ -43,8 +43,13 @@ export async function until<T>(
     if (tookMs > 2 * slowdown() * expectation.withinMs) {
       throw new Error(`not within ${Math.round(tookMs)} ms: ${expectation.says}`, { cause: lastError });
     }
-    await pause(expectation.everyMs ?? 5);
+    await pause(expectation.everyMs ?? intervalAfter(tookMs));
   }
+}
+
+/** Long waits are asked about less often: what answers takes time from what is waited for. */
+function intervalAfter(tookMs: number): number {
+  return Math.min(Math.max(tookMs / 20, 5), 100);
 }
 
 /** Waits on purpose, to check that nothing happens; not for something to happen. */
