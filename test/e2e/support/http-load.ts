@@ -1,5 +1,6 @@
 import { Agent, type IncomingHttpHeaders, type RequestOptions, request } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
+import { times } from "./measure.ts";
 import { slowdown, until } from "./wait.ts";
 
 /** Results of a load as plain values, so that a test can compare them at once. */
@@ -25,9 +26,9 @@ export interface HttpLoadOptions {
   readonly port: number;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Requests per second over persistent connections. @default 200 */
+  /** Requests per second over persistent connections. @default 100, 200 in the long form */
   readonly keptPerSecond?: number;
-  /** Requests per second, each on a new connection. @default 50 */
+  /** Requests per second, each on a new connection. @default 25, 50 in the long form */
   readonly newPerSecond?: number;
   readonly tls?: boolean;
   /** The address to connect from. @default chosen by the system */
@@ -63,8 +64,8 @@ export function startHttpLoad(options: HttpLoadOptions): HttpLoad {
     if (outcome.ok) lastOk = { body: outcome.text, at: performance.now() };
   };
   const stops = [
-    repeat(options.keptPerSecond ?? 200, () => void shoot(kept)),
-    repeat(options.newPerSecond ?? 50, () => void shoot(false)),
+    repeat(options.keptPerSecond ?? times(100, 200), () => void shoot(kept)),
+    repeat(options.newPerSecond ?? times(25, 50), () => void shoot(false)),
   ];
   const take = (): LoadCounts => {
     const counts = {

@@ -3,7 +3,7 @@ import { type Envoy, type EnvoySettings, startEnvoy } from "./envoy.ts";
 import { type Backend, startHttpBackend } from "./http-backend.ts";
 import { type HttpLoad, httpGet, startHttpLoad } from "./http-load.ts";
 import { LONG_PATH, type LongResponse, openLongResponse } from "./long-response.ts";
-import { note } from "./measure.ts";
+import { note, times } from "./measure.ts";
 import { configSource, type Mode } from "./mode.ts";
 import { freePort } from "./port.ts";
 import { cluster, endpoints, type ListenerSettings, listener, routes } from "./resource.ts";
@@ -70,7 +70,7 @@ export async function startLoadedEnvoy(
   const server = stack.use(await startXdsServer({ site, flags }));
   const envoy = stack.use(await startEnvoy({ mode, xdsPort: server.port, ...settings }));
   await envoy.ready(5_000);
-  const load = stack.use(startHttpLoad({ port, keptPerSecond: 200, newPerSecond: 100 }));
+  const load = stack.use(startHttpLoad({ port, newPerSecond: times(50, 100) }));
   await load.answeredBy(blue.name, 5_000);
   const long = stack.use(await openLongResponse(port));
   let marks = 0;
