@@ -76,12 +76,15 @@ export class Order {
   #mayAskForClusters: "came-back" | "unannounced" | undefined;
 
   constructor({ areAwaited, isCluster, hasClustersElsewhere, clusterSource }: OrderOptions) {
-    this.#warmingClusters = new WarmingClusters(new ClusterNeeds(this.#members, areAwaited));
-    this.#unready = new BlockedDependents(areAwaited);
-    const parts = { members: this.#members, warmingClusters: this.#warmingClusters, unready: this.#unready };
-    this.#gates = new ClusterGates(parts);
-    this.#removals = new RemovalGate({ ...parts, client: this });
-    this.#absences = new AbsenceGate({ ...parts, clusterSource, client: this });
+    const members = this.#members;
+    const warmingClusters = new WarmingClusters(new ClusterNeeds(members, areAwaited));
+    const unready = new BlockedDependents(areAwaited);
+    this.#warmingClusters = warmingClusters;
+    this.#unready = unready;
+    this.#gates = new ClusterGates({ members, warmingClusters, unready });
+    // No spreads: each client has these (docs/decisions/0162).
+    this.#removals = new RemovalGate({ members, warmingClusters, unready, client: this });
+    this.#absences = new AbsenceGate({ members, warmingClusters, unready, clusterSource, client: this });
     this.#isCluster = isCluster;
     this.#hasClustersElsewhere = hasClustersElsewhere;
     this.#clusterSource = clusterSource;
