@@ -82,6 +82,25 @@ test("defaults are filled in", () => {
   expect(limitNames).toEqual(Object.keys(defaultLimits));
 });
 
+test("a field that is undefined has its default, as one that is absent", () => {
+  const unset = undefined as never; // a program without exactOptionalPropertyTypes may pass it
+  const checked = checkOptions({
+    api,
+    listen: { host: unset, port: unset, name: unset, tls: unset },
+    admin: { host: unset, port: 1, names: unset, viewers: unset, operators: unset },
+    rest: { holdMs: unset, maxHoldMs: unset },
+    loadReports: { intervalMs: unset, endpoints: true },
+    limits: { maxConnections: unset, maxStreams: 7 },
+  });
+  expect(checked).toMatchObject({
+    listen: [{ host: "127.0.0.1", port: 0 }],
+    admin: { host: "127.0.0.1", port: 1, names: [], viewers: [], operators: [] },
+    rest: { holdMs: 800, maxHoldMs: 30_000, names: [] },
+    loadReports: { intervalMs: 10_000, clusters: "all", endpoints: true },
+    limits: { ...defaultLimits, maxStreams: 7 },
+  });
+});
+
 test("S-NOD-06 nodes must say who they are when views depend on it", () => {
   const nodeMapping = () => ["base"];
   expect(checkOptions({ api, nodeMapping: nodeMapping }).dialect.requireNode).toBe(true);

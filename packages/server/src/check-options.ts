@@ -15,6 +15,7 @@ import type {
   RestOptions,
   V2Mode,
 } from "./options.ts";
+import { withDefaults } from "./with-defaults.ts";
 
 /** Options with every default filled in. */
 export interface CheckedOptions
@@ -51,12 +52,12 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
   return {
     ...options,
     api: options.api ?? createEnvoyApi(),
-    listen: listenersOf(options).map((listener) => ({ host: "127.0.0.1", port: 0, ...listener })),
+    listen: listenersOf(options).map((listener) => withDefaults({ host: "127.0.0.1", port: 0 }, listener)),
     admin:
       options.admin === undefined || options.admin === false
         ? false
-        : { host: "127.0.0.1", port: 0, names: [], viewers: [], operators: [], ...options.admin },
-    rest: options.rest === false ? false : { holdMs: 800, maxHoldMs: 30_000, names: [], ...options.rest },
+        : withDefaults({ host: "127.0.0.1", port: 0, names: [], viewers: [], operators: [] }, options.admin),
+    rest: options.rest === false ? false : withDefaults({ holdMs: 800, maxHoldMs: 30_000, names: [] }, options.rest),
     nodeMapping: options.nodeMapping ?? everyNodeSeesBase,
     dialect: { ...options.dialect, ...requireNodeOf(options) },
     clients: choiceOf(options.clientOverrides),
@@ -66,8 +67,8 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
     validation: options.validation ?? "warn",
     controlPlane: options.controlPlane ?? "xdskit",
     clientStatus: options.clientStatus ?? "loopback",
-    loadReports: options.loadReports === false ? false : { ...defaultLoadReports, ...options.loadReports },
-    limits: { ...defaultLimits, ...options.limits },
+    loadReports: options.loadReports === false ? false : withDefaults(defaultLoadReports, options.loadReports),
+    limits: withDefaults(defaultLimits, options.limits),
   };
 }
 

@@ -42,6 +42,7 @@ import type { LedgerStore, StoreOutage } from "./ledger/store.ts";
 import type { StoreState } from "./ledger/store-state.ts";
 import type { ChangeTraces } from "./observe/change-traces.ts";
 import { VERSION } from "./version.ts";
+import { withDefaults } from "./with-defaults.ts";
 
 /** The lease of the server that publishes. */
 const SOURCE_LEASE = "source";
@@ -328,12 +329,12 @@ export class ServerLedger {
 
   async #openWith(store: LedgerStore): Promise<Publisher> {
     const { api, ledger } = this.#options;
-    const fuses = { ...defaultFuses, ...ledger?.fuses };
+    const fuses = withDefaults(defaultFuses, ledger?.fuses);
     const kindOf = (type: TypeUrl): TypeKind => api.traits(type)?.kind ?? "opaque";
     try {
       return await Publisher.open({
         store,
-        retention: { ...DEFAULT_RETENTION, ...this.#options.ledger?.retention },
+        retention: withDefaults(DEFAULT_RETENTION, ledger?.retention),
         ...this.#entryRules,
         entries: this.#entries,
         endpointsEmptiedMs: fuses.endpointsEmptiedMs,

@@ -19,6 +19,7 @@ import { FileHistory } from "./store/file-history.ts";
 import { FileExporter } from "./transport/files/exporter.ts";
 import type { InForceCertificates } from "./transport/grpc/tls.ts";
 import { TrustHolds } from "./trust-holds.ts";
+import { withDefaults } from "./with-defaults.ts";
 
 export function createChangeTraces({ api }: CheckedOptions, hub: Hub): ChangeTraces {
   const { listeners, deployments } = hub;
@@ -74,7 +75,7 @@ export function createLoadReporting({ loadReports, limits, api }: CheckedOptions
 
 /** Undefined without a ledger, whose fuses these settings are, and where they hold nothing. */
 export function createTrustHolds({ ledger }: CheckedOptions, hub: Hub): TrustHolds | undefined {
-  const { nodesCutOff } = { ...defaultFuses, ...ledger?.fuses };
+  const { nodesCutOff } = withDefaults(defaultFuses, ledger?.fuses);
   if (ledger === undefined || nodesCutOff === "off") return undefined;
   return new TrustHolds({ view: () => hub.view, share: nodesCutOff });
 }

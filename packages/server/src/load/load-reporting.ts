@@ -17,6 +17,7 @@ import { accountOf } from "../hub/account.ts";
 import type { ServerReport } from "../hub/port.ts";
 import type { LimitName, Limits } from "../limits.ts";
 import { Slices } from "../slices.ts";
+import { withDefaults } from "../with-defaults.ts";
 
 /** Standings allowed per load entry: each reporter reports far fewer localities than there are. */
 const STANDINGS_PER_ENTRY = 100;
@@ -105,7 +106,7 @@ export class LoadReporting {
   configure(changes: Partial<LoadReportSettings>): void {
     const loads = this.#loads;
     if (loads === undefined) throw new XdsError("SERVER_STATE", "expected a server that takes load reports");
-    this.#perform(loads.on({ kind: "settings-changed", settings: { ...loads.settings, ...changes } }));
+    this.#perform(loads.on({ kind: "settings-changed", settings: withDefaults(loads.settings, changes) }));
   }
 
   /** Admits a reporter and returns its number, or the status that rejects it. */

@@ -117,6 +117,10 @@ describe("S-LRS-02 what is asked for", () => {
     expect(await told(call)).toEqual({ loadReportingInterval: "10s", sendAllClusters: true });
     world.server.setLoadReporting({ clusters: ["b"], intervalMs: 1_500 });
     expect(await told(call)).toEqual({ loadReportingInterval: "1.500s", clusters: ["b"] });
+    world.server.setLoadReporting({ clusters: "all", intervalMs: undefined as never });
+    expect(await told(call)).toEqual({ loadReportingInterval: "1.500s", sendAllClusters: true });
+    world.server.setLoadReporting({ clusters: ["b"] });
+    expect(await told(call)).toEqual({ loadReportingInterval: "1.500s", clusters: ["b"] });
     expect(() => world.server.setLoadReporting({ intervalMs: 999 })).toThrow(
       /intervalMs: expected a whole number from 1000 to/,
     );
