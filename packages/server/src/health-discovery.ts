@@ -17,7 +17,7 @@ export interface HealthDiscovery {
   /**
    * Returns what a client checks, as the JSON of an `envoy.service.health.v3.HealthCheckSpecifier`; undefined rejects
    * the client. Called when the client connects and after each of its results; the specifier is sent only if it
-   * changed.
+   * changed. Must not be async.
    */
   specifierFor(checker: HealthChecker): unknown;
   /**

@@ -102,6 +102,10 @@ export class Checks {
     const value = this.#discovery.specifierFor(checker);
     if (value === undefined)
       return { code: statusCode.PERMISSION_DENIED, message: "nothing is to be checked by this node" };
+    if (isThenable(value)) {
+      value.then(undefined, () => undefined); // its rejection would end the process
+      throw new TypeError("specifierFor: expected a HealthCheckSpecifier, got a promise: it must not be async");
+    }
     const { bytes, problems } = this.#api.readMessage(SPECIFIER, value);
     if (bytes === undefined)
       throw new Error(problems.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "));

@@ -110,6 +110,26 @@ describe("a health check client", () => {
     expect(decoded(SPECIFIER, await good.next())).toEqual(specifier("1s"));
   });
 
+  test("that meets an async specifierFor is sent away, and the process goes on whatever it rejects with", async () => {
+    const failures: unknown[] = [];
+    const specifierFor = async ({ node }: HealthChecker): Promise<object> => {
+      if (node.id === "bad") throw new Error("boom");
+      return specifier("1s");
+    };
+    world = await startWorld({ healthDiscovery: { specifierFor, onHealth: () => undefined } });
+    world.server.on("listener-failed", ({ event, error }) => failures.push([event, String(error)]));
+    for (const id of ["good", "bad"]) {
+      const call = await open(`${V3}/StreamHealthCheck`);
+      offer(call, id);
+      expect(await within("the status", call.status)).toMatchObject({ code: 2 });
+    }
+    const failure = "TypeError: specifierFor: expected a HealthCheckSpecifier, got a promise: it must not be async";
+    expect(failures).toEqual([
+      ["health-discovery", failure],
+      ["health-discovery", failure],
+    ]);
+  });
+
   test("is sent away if its node is larger than the limit, or if those of its address are; one that leaves makes room", async () => {
     const hits: string[] = [];
     world = await startWorld({
