@@ -102,6 +102,7 @@ export class Hub implements HubPort {
   readonly #incomingPolls: IncomingPolls;
   readonly #waiting: WaitingRequests;
   readonly #accessWatchers = new Set<() => void>();
+  readonly #closing = new AbortController();
   #isListening = false;
 
   constructor(options: HubOptions) {
@@ -385,11 +386,13 @@ export class Hub implements HubPort {
     this.readiness.become("draining");
     this.report({ kind: "draining", graceMs });
     this.#driver.take({ kind: "polls-dismissed" });
-    await spread([...this.#streams.ids], graceMs, (id) => this.endStream(id, draining, "draining"));
+    const pace = { ms: graceMs, signal: this.#closing.signal };
+    await spread([...this.#streams.ids], pace, (id) => this.endStream(id, draining, "draining"));
   }
 
   /** Ends all streams, polls and timers at once. */
   close(): void {
+    this.#closing.abort();
     this.readiness.become("draining");
     this.deployments.close(new XdsError("SERVER_STATE", "the server was closed"));
     this.#waiting.close();

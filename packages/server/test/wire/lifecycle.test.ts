@@ -87,6 +87,21 @@ describe("S-GRP-06 draining", () => {
     expect(streams.opened).toBe(1);
   });
 
+  test("is over at once when the server is closed meanwhile, by close or by another drain", async () => {
+    for (const end of ["close", "drain"] as const) {
+      world = await startWorld();
+      const calls = await Promise.all([1, 2, 3].map(async () => (await world.connect()).open(ADS_SOTW)));
+      for (const call of calls) {
+        call.send(sotwRequest(CLUSTER));
+        await call.next();
+      }
+      const drained = world.server.drain({ graceMs: 600_000 });
+      await (end === "close" ? world.server.close() : world.server.drain({ graceMs: 0 }));
+      await within("the drain", drained);
+      await world.close();
+    }
+  });
+
   test("without anybody there it is over at once", async () => {
     world = await startWorld();
     await within("the drain", world.server.drain(), 500);
