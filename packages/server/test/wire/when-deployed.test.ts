@@ -96,6 +96,8 @@ describe("whenDeployed", () => {
     [2, {}, "REVISION_UNKNOWN", "there is no revision 2; the newest is 1"],
     [0.5, {}, "REVISION_UNKNOWN", "there is no revision 0.5; the newest is 1"],
     [1, { minNodes: -1, timeoutMs: 2 ** 31 }, "OPTIONS_INVALID", /minNodes: .*timeoutMs: /],
+    [1, { timeout: 5 } as object, "OPTIONS_INVALID", /: timeout: unknown option \(did you mean "timeoutMs"\?\)$/],
+    [1, { signal: {} as never }, "OPTIONS_INVALID", /: signal: expected an AbortSignal, got an object$/],
   ])("of revision %d with %o is refused", async (revision, options, code, message) => {
     world = await startWorld();
     const error = await world.server.whenDeployed(revision, options).catch((cause: unknown) => cause);
