@@ -18,7 +18,13 @@ import type { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
 import { HubTarget } from "./hub-target.ts";
 import type { NodePastRecorder } from "./ledger/node-past-recorder.ts";
-import type { Authorship, Publication, PublishResult, RollbackOptions } from "./ledger/publication.ts";
+import {
+  type Authorship,
+  ownPublication,
+  type Publication,
+  type PublishResult,
+  type RollbackOptions,
+} from "./ledger/publication.ts";
 import type { Publisher } from "./ledger/publisher.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import type {
@@ -300,7 +306,8 @@ class WiredServer implements PrimaryServer {
   async publish(publication: Publication): Promise<PublishResult> {
     const problems = problemsIn([["publication", aPublication]], [publication]);
     if (problems.length > 0) throw argumentsError("publish", problems);
-    return (await this.#openLedger()).publish(publication);
+    const own = ownPublication(publication);
+    return (await this.#openLedger()).publish(own);
   }
 
   prepare(resources: Iterable<Resource>): void {

@@ -32,7 +32,10 @@ export interface PublishedChange {
   readonly deletes?: readonly Deletion[];
 }
 
-/** What is to be published: either whole layers or changes, and the placement if it changes. */
+/**
+ * What is to be published: either whole layers or changes, and the placement if it changes. The program may change its
+ * lists and maps afterwards, but for frozen ones, which are not copied.
+ */
 export interface Publication extends Authorship {
   /** All resources of all layers: what is missing is deleted. */
   readonly layers?: ReadonlyMap<string, readonly Resource[]>;
@@ -42,6 +45,26 @@ export interface Publication extends Authorship {
   readonly origin: PublishOrigin;
   /** When its source noticed the change and read it, for traces. */
   readonly reading?: SourceReading | undefined;
+}
+
+/** A publication that stays as it is whatever its program does with its own lists. */
+export function ownPublication(publication: Publication): Publication {
+  const { layers, changes, placement } = publication;
+  return {
+    ...publication,
+    ...(layers !== undefined && { layers: new Map([...layers].map(([layer, list]) => [layer, ownList(list)])) }),
+    ...(changes !== undefined && { changes: changes.map(ownChange) }),
+    ...(placement !== undefined && { placement: structuredClone(placement) }),
+  };
+}
+
+function ownChange({ layer, puts, deletes }: PublishedChange): PublishedChange {
+  return { layer, ...(puts && { puts: ownList(puts) }), ...(deletes && { deletes: ownList(deletes) }) };
+}
+
+/** A list that is the same object as before is not read again, so one that may change is copied. */
+function ownList<T>(list: readonly T[]): readonly T[] {
+  return Object.isFrozen(list) ? list : Object.freeze([...list]);
 }
 
 /** What became of a publication or a decision. */

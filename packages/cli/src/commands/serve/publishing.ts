@@ -51,6 +51,8 @@ export function recording(
     prepare: (resources) => server.prepare(resources),
     async publish({ layers, groups, clients, access }, _before, reading) {
       const { author, message, git } = await originOf();
+      // Frozen lists are not copied, and one that is the same as before is not read.
+      for (const list of layers.values()) Object.freeze(list);
       const result = await server.publish({
         ...{ layers, placement: { groups, clients, access }, author, message },
         origin: { writer: "directory", ...(git !== undefined && { git }) },
