@@ -25,7 +25,7 @@ export type XdsErrorCode =
   | "REVISION_UNKNOWN"
   /** A worker process cannot start. */
   | "WORKER_FAILED"
-  /** The server was started twice, or used after it was closed. */
+  /** The server was started twice, or used after it was closed; or an update was changed after it was made. */
   | "SERVER_STATE";
 
 /** A problem of a resource that the program passed in. */

@@ -2,6 +2,7 @@ import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { Deletion, LayerChange, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
 import { canonicalName, describeKind, describeProblems } from "@xdskit/protocol/internal";
 import { type ResourceProblem, XdsError } from "../error.ts";
+import { isThenable } from "../hub/listeners.ts";
 import { HeldLayer, type ResourceId } from "./held-layer.ts";
 import { plainDigest } from "./plain-digest.ts";
 import {
@@ -38,7 +39,7 @@ export interface ChangeResult {
  */
 export type ResourceList = readonly AnyMessage[] | readonly [AnyMessage, ...AnyMessage[]];
 
-/** The changes that `update` makes together. */
+/** The changes that `update` makes together. Throws an `XdsError` (SERVER_STATE) once the callback has returned. */
 export interface Update {
   layer(name: string): LayerUpdate;
 }
@@ -97,35 +98,38 @@ export class ResourceLayers {
     }
     refuse(problems);
     const change = changeOf(layer, before, held.all, before.notIn(held));
-    this.#commit(change === undefined ? [] : [change]);
-    this.#layers.set(layer, held);
-    return this.#resultOf(change === undefined ? [] : [change]);
+    this.#keep(layer, held);
+    return this.#commit(change === undefined ? [] : [change], () => this.#keep(layer, before));
   }
 
   /** Applies the changes of the callback together. */
   update(change: (update: Update) => unknown): ChangeResult {
     if (typeof change !== "function") refuse([misuse("", "update", "a function", describeKind(change))]);
     const draft = new Draft(this.#settings, this.#layers);
-    const result = change(draft);
-    if (result instanceof Promise)
+    const result = draft.run(change);
+    if (isThenable(result)) {
+      result.then(undefined, () => undefined); // its rejection would end the process
       draft.problems.push(misuse("", "update", "a function that is not async", "an async one"));
-    refuse(draft.problems);
-    const changes = [...draft.layers].flatMap(([layer, { before, puts, deletes }]) => {
-      const one = changeOf(layer, before, puts.values(), deletes.values());
-      return one === undefined ? [] : [one];
-    });
-    this.#commit(changes);
-    for (const [layer, { before, puts, deletes }] of draft.layers) {
-      for (const id of deletes.values()) before.delete(id);
-      for (const read of puts.values()) before.put(read);
-      this.#layers.set(layer, before);
     }
-    return this.#resultOf(changes);
+    refuse(draft.problems);
+    const changes: LayerChange[] = [];
+    const undos: (() => void)[] = [];
+    for (const [layer, { puts, deletes }] of draft.layers) {
+      // As it is now: the callback may have made changes of its own.
+      const held = this.#layers.get(layer) ?? new HeldLayer();
+      const one = changeOf(layer, held, puts.values(), deletes.values());
+      if (one !== undefined) changes.push(one);
+      undos.push(editLayer(held, puts.values(), deletes.values()), () => this.#keep(layer, held));
+      this.#keep(layer, held);
+    }
+    return this.#commit(changes, () => {
+      for (const undo of undos) undo();
+    });
   }
 
   /** The layers with resources, except one. */
   namesBeside(usual: string): readonly string[] {
-    return [...this.#layers].flatMap(([layer, held]) => (layer === usual || held.isEmpty ? [] : [layer]));
+    return [...this.#layers.keys()].filter((layer) => layer !== usual);
   }
 
   /** Every resource of every layer. */
@@ -133,15 +137,44 @@ export class ResourceLayers {
     for (const [layer, held] of this.#layers) for (const one of held.all) yield { layer, ...one };
   }
 
-  #commit(changes: readonly LayerChange[]): void {
-    // The first commit makes the server ready, even if it is empty.
-    if (changes.length > 0 || !this.#hasCommitted) this.#target.commit({ changes });
-    this.#hasCommitted = true;
+  /** Layers come and go with nodes, so empty ones are not kept. */
+  #keep(layer: string, held: HeldLayer): void {
+    if (held.isEmpty) this.#layers.delete(layer);
+    else this.#layers.set(layer, held);
   }
 
-  #resultOf(changes: readonly LayerChange[]): ChangeResult {
+  /** The layers are changed already, because a listener of the commit may make the next change. */
+  #commit(changes: readonly LayerChange[], undo: () => void): ChangeResult {
+    try {
+      // The first commit makes the server ready, even if it is empty.
+      if (changes.length > 0 || !this.#hasCommitted) this.#target.commit({ changes });
+    } catch (cause) {
+      undo();
+      throw cause;
+    }
+    this.#hasCommitted = true;
     return { revision: this.#target.revision, changed: changes.flatMap(changedBy) };
   }
+}
+
+/** Deletes and puts resources; returns what undoes it. */
+function editLayer(held: HeldLayer, puts: Iterable<ReadInput>, deletes: Iterable<ResourceId>): () => void {
+  const replaced: ReadInput[] = [];
+  const added: ResourceId[] = [];
+  for (const id of deletes) {
+    const old = held.get(id);
+    if (old !== undefined) replaced.push(old);
+    held.delete(id);
+  }
+  for (const read of puts) {
+    const old = held.put(read);
+    if (old === undefined) added.push(read.resource);
+    else replaced.push(old);
+  }
+  return () => {
+    for (const id of added) held.delete(id);
+    for (const old of replaced) held.put(old);
+  };
 }
 
 /** Returns a function that finds the first index of a resource, in constant time although more are still added. */
@@ -164,7 +197,6 @@ function keyOf({ type, name }: ResourceId): string {
 
 /** What an update changes in one layer. */
 interface DraftLayer {
-  readonly before: HeldLayer;
   readonly puts: Map<string, ReadInput>;
   readonly deletes: Map<string, ResourceId>;
 }
@@ -177,30 +209,45 @@ class Draft implements Update {
   /** Where each resource was put, by layer and key. */
   readonly #putAt = new Map<string, Map<string, string>>();
   #puts = 0;
+  #isOver = false;
 
   constructor(settings: ReadingSettings, before: ReadonlyMap<string, HeldLayer>) {
     this.#reading = { ...settings, problems: this.problems };
     this.#before = before;
   }
 
+  /** Returns what the callback returns. */
+  run(change: (update: Update) => unknown): unknown {
+    try {
+      return change(this);
+    } finally {
+      this.#isOver = true;
+    }
+  }
+
+  /** Whoever changes something later would see nothing happen. */
+  #requireRunning(): void {
+    if (this.#isOver)
+      throw new XdsError("SERVER_STATE", "expected an update that runs, got one whose callback has returned");
+  }
+
   layer(layer: string): LayerUpdate {
+    this.#requireRunning();
     checkLayerName(layer, "layer", this.problems);
     const known = this.layers.get(layer);
-    const draft = known ?? {
-      before: this.#before.get(layer) ?? new HeldLayer(),
-      puts: new Map(),
-      deletes: new Map(),
-    };
+    const draft = known ?? { puts: new Map(), deletes: new Map() };
     this.layers.set(layer, draft);
     const { puts, deletes } = draft;
     const putAt = this.#putAt.get(layer) ?? new Map<string, string>();
     this.#putAt.set(layer, putAt);
     const update: LayerUpdate = {
       put: (...values) => {
+        this.#requireRunning();
         for (const value of values) this.#put(value, { layer, list: "put", index: this.#puts++ }, draft, putAt);
         return update;
       },
       delete: (type, ...names) => {
+        this.#requireRunning();
         const typeUrl = typeUrlOf(type);
         if (typeUrl === undefined) {
           this.problems.push(misuse(layer, "delete", "a type such as Cluster, or its URL", describeKind(type)));
@@ -224,9 +271,9 @@ class Draft implements Update {
     return update;
   }
 
-  #put(value: AnyMessage, place: InputPlace, { before, puts, deletes }: DraftLayer, putAt: Map<string, string>): void {
+  #put(value: AnyMessage, place: InputPlace, { puts, deletes }: DraftLayer, putAt: Map<string, string>): void {
     const digest = plainDigest(value);
-    const read = before.recall(digest) ?? readInput(value, place, this.#reading, digest);
+    const read = this.#before.get(place.layer)?.recall(digest) ?? readInput(value, place, this.#reading, digest);
     if (read === undefined) return;
     const key = keyOf(read.resource);
     const firstPath = putAt.get(key);

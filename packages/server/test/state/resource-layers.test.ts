@@ -1,21 +1,26 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   Cluster,
   ClusterLoadAssignment,
   createServer,
   HttpConnectionManager,
+  type LayerUpdate,
   Listener,
   type ManagementServer,
   message,
   RouteConfiguration,
+  type Update,
   XdsError,
 } from "@xdskit/server";
 import { describe, expect, it } from "vitest";
+import { collectGarbage } from "../../../protocol/test/support/garbage.ts";
 import { testApi } from "../support/test-server.ts";
 
 const create = (): ManagementServer => createServer({ api: testApi() });
 const a = Cluster({ name: "a", connectTimeout: "1s" });
 const b = Cluster({ name: "b", connectTimeout: "1s" });
 const c = Cluster({ name: "c", connectTimeout: "1s" });
+const BYTES_OF_NAME = 16_384;
 const change = (kind: "put" | "deleted", name: string, layer = "base"): object => ({
   ...{ kind, layer, name },
   type: Cluster.typeUrl,
@@ -220,6 +225,81 @@ describe("update", () => {
     ]);
     expect(server.set("base", [a])).toEqual({ revision: 1, changed: [] });
   });
+
+  it("handles the promise of an async callback, whose rejection would end the process", async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    const failing = async (): Promise<void> => {
+      throw new Error("not there");
+    };
+    expect(problemsOf(() => create().update(failing)).map(({ path }) => path)).toEqual(["update"]);
+    await nextTurn();
+    process.off("unhandledRejection", note);
+    expect(unhandled).toEqual([]);
+  });
+});
+
+describe("a change within a change", () => {
+  const slow = Cluster({ name: "a", connectTimeout: "9s" });
+
+  it("is counted, in the callback of an update", () => {
+    const server = create();
+    server.update((tx) => {
+      tx.layer("base").put(a);
+      server.update((other) => other.layer("base").put(b));
+      tx.layer("other").put(c);
+      server.set("other", [b]);
+    });
+    expect(server.set("base", []).changed).toEqual([change("deleted", "b"), change("deleted", "a")]);
+    expect(server.set("other", []).changed).toEqual([change("deleted", "b", "other"), change("deleted", "c", "other")]);
+  });
+
+  it.each([
+    ["set", (server: ManagementServer) => server.set("base", [a])],
+    ["update", (server: ManagementServer) => server.update((tx) => tx.layer("base").put(a))],
+  ])("is counted, by a listener of the commit of %s", (_, act) => {
+    const server = create();
+    const stop = server.on("committed", () => {
+      stop();
+      server.update((tx) => tx.layer("base").put(slow, b));
+    });
+    act(server);
+    expect(server.set("base", [a]).changed).toEqual([change("put", "a"), change("deleted", "b")]);
+  });
+
+  it("leaves all as it was if the commit is refused", () => {
+    const server = create();
+    const variant = (name: string, value: string): typeof a =>
+      message("envoy.service.discovery.v3.Resource", {
+        resourceName: { name: "v", dynamicParameterConstraints: { constraint: { key: name, value } } },
+        resource: Cluster({ name: "v" }),
+      }) as never;
+    server.set("base", [a, variant("env", "prod")]);
+    const refused = expect.objectContaining({ code: "VARIANTS_AMBIGUOUS" });
+    const ambiguous = variant("zone", "b");
+    expect(() => server.set("base", [b, variant("env", "prod"), ambiguous])).toThrow(refused);
+    expect(() => server.update((tx) => tx.layer("base").put(slow, b, ambiguous).delete(Cluster, "a"))).toThrow(refused);
+    expect(() => server.update((tx) => tx.layer("new").put(variant("env", "prod"), ambiguous))).toThrow(refused);
+    expect(server.set("base", [a, variant("env", "prod")])).toEqual({ revision: 1, changed: [] });
+    expect(server.set("new", [])).toEqual({ revision: 1, changed: [] });
+  });
+});
+
+it("keeps nothing of layers that were emptied, or only looked at", async () => {
+  const server = create();
+  server.set("base", [a]);
+  await collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  // In one piece each: joined strings would share theirs.
+  const nameOf = (i: number): string => Buffer.alloc(BYTES_OF_NAME, String(i).padStart(5)).toString("latin1");
+  for (let i = 0; i < 1_000; i++) {
+    server.set(nameOf(2 * i), [a]);
+    server.set(nameOf(2 * i), []);
+    server.update((tx) => tx.layer(nameOf(2 * i + 1)).delete(Cluster, "a"));
+  }
+  await collectGarbage();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(1_000 * BYTES_OF_NAME);
 });
 
 describe("what silently did nothing is refused", () => {
@@ -242,6 +322,16 @@ describe("what silently did nothing is refused", () => {
     expect(problemsOf(() => create().update((tx) => tx.layer("base").delete(Cluster)))).toEqual([
       { ...argument, layer: "base", path: "delete", message: "expected at least one name, got none" },
     ]);
+  });
+
+  it("a change of an update that was made", () => {
+    const server = create();
+    const kept: { tx?: Update; layer?: LayerUpdate } = {};
+    server.update((tx) => void Object.assign(kept, { tx, layer: tx.layer("base") }));
+    const over = expect.objectContaining({ code: "SERVER_STATE" });
+    expect(() => kept.tx?.layer("base")).toThrow(over);
+    expect(() => kept.layer?.put(a)).toThrow(over);
+    expect(() => kept.layer?.delete(Cluster, "a")).toThrow(over);
   });
 
   it("an update without a function", () => {
