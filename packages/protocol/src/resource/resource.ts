@@ -31,7 +31,7 @@ export interface ResourceInput {
   readonly bytes: Uint8Array;
   /** Other names by which delta clients may subscribe to it (B-DLT-12). */
   readonly aliases?: readonly string[];
-  /** How long a client may use it without a renewal, in milliseconds; more than 0 (B-TTL-19). */
+  /** How long a client may use it without a renewal, in milliseconds; more than 0 (B-TTL-19). Absent: for ever. */
   readonly ttlMs?: number;
   /** Forbids intermediate xDS proxies to cache it (B-MSC-01). */
   readonly doNotCache?: boolean;

@@ -74,10 +74,13 @@ describe("a resource", () => {
     });
   });
 
-  test.each([0, -1, Number.NaN])("B-TTL-19 does not enter with a ttl of %d", (ttlMs) => {
-    const make = (): unknown => createResource({ ...plain, ttlMs }, digest);
-    expect(make).toThrow(RangeError);
-  });
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 315_576_000_001_000])(
+    "B-TTL-19 does not enter with a ttl of %d",
+    (ttlMs) => {
+      const make = (): unknown => createResource({ ...plain, ttlMs }, digest);
+      expect(make).toThrow(RangeError);
+    },
+  );
 
   test("keeps all that it was given", () => {
     const given: ResourceInput = {
