@@ -1,6 +1,6 @@
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { Deletion, LayerChange, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
-import { canonicalName, describeKind, describeProblems } from "@xdskit/protocol/internal";
+import { canonicalName, describeKind, describeProblems, plainName } from "@xdskit/protocol/internal";
 import { type ResourceProblem, XdsError } from "../error.ts";
 import { isThenable } from "../hub/listeners.ts";
 import { HeldLayer, type ResourceId } from "./held-layer.ts";
@@ -22,6 +22,7 @@ export interface ResourceChange {
   readonly kind: "put" | "deleted";
   readonly layer: string;
   readonly type: TypeUrl;
+  /** Of a variant the name that it shares with others. */
   readonly name: string;
 }
 
@@ -48,7 +49,10 @@ export interface Update {
 export interface LayerUpdate {
   /** Adds or replaces resources. One update puts a name once, unless it deletes it in between. */
   put(...resources: readonly AnyMessage[]): this;
-  /** Deletes resources by their names, at least one; ignores names that the layer does not hold. */
+  /**
+   * Deletes resources by their names, at least one; ignores names that the layer does not hold. Variants are left: `set`
+   * removes those that it is not given.
+   */
   delete(type: TypeReference, ...names: readonly string[]): this;
 }
 
@@ -307,8 +311,8 @@ function changeOf(
 
 function changedBy({ layer, puts = [], deletes = [] }: LayerChange): readonly ResourceChange[] {
   return [
-    ...puts.map(({ type, name }) => ({ kind: "put", layer, type, name }) as const),
-    ...deletes.map(({ type, name }) => ({ kind: "deleted", layer, type, name }) as const),
+    ...puts.map(({ type, name }) => ({ kind: "put", layer, type, name: plainName(name) }) as const),
+    ...deletes.map(({ type, name }) => ({ kind: "deleted", layer, type, name: plainName(name) }) as const),
   ];
 }
 

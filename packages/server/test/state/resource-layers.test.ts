@@ -268,6 +268,16 @@ describe("a change within a change", () => {
     expect(server.set("base", [a]).changed).toEqual([change("put", "a"), change("deleted", "b")]);
   });
 
+  it("names variants by their name", () => {
+    const server = create();
+    const variant = message("envoy.service.discovery.v3.Resource", {
+      resourceName: { name: "a", dynamicParameterConstraints: { constraint: { key: "env", value: "prod" } } },
+      resource: a,
+    });
+    expect(server.set("base", [variant]).changed).toEqual([change("put", "a")]);
+    expect(server.set("base", []).changed).toEqual([change("deleted", "a")]);
+  });
+
   it("leaves all as it was if the commit is refused", () => {
     const server = create();
     const variant = (name: string, value: string): typeof a =>
