@@ -156,6 +156,10 @@ test("a value of the wrong kind is a problem, not a TypeError", () => {
     return [];
   };
   expect(problemsOf(18_200)).toEqual([": expected an object, got 18200"]);
+  expect(problemsOf({ api: {}, healthDiscovery: { specifierFor: () => undefined } })).toEqual([
+    "api: expected what createEnvoyApi makes, got an object",
+    "healthDiscovery: expected an object with functions specifierFor and onHealth, got an object",
+  ]);
   expect(problemsOf({ api, listen: "0.0.0.0:18200", limits: { maxStreams: 0 } })).toEqual([
     'listen: expected an object, or a list of objects, got "0.0.0.0:18200"',
     "limits.maxStreams: expected a whole number from 1 to 9007199254740991, got 0",

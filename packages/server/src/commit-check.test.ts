@@ -57,6 +57,13 @@ test.each([
     ],
   ],
   [
+    { changes: [{ layer: "base", typeVersions: { [type]: "1" }, canaries: [] }] },
+    [
+      "changes[0].typeVersions: expected a Map by type, got an object",
+      "changes[0].canaries: expected a Map by type, got a list",
+    ],
+  ],
+  [
     { changes: [{ layer: "base", puts: [good, { type, name: "a", bytes: new Uint8Array() }] }] },
     ["changes[0].puts[1]: expected a resource as createResource makes it, got an object"],
   ],

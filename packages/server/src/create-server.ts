@@ -44,7 +44,7 @@ import { createTelemetry } from "./observe/telemetry.ts";
 import { drainOptions, loadReports } from "./option-rules.ts";
 import type { DeploymentOptions, LoadReportOptions, ManagementServerOptions } from "./options.ts";
 import { ProgramChanges } from "./program-changes.ts";
-import { aPublication } from "./publication-rules.ts";
+import { aPublication, ofDecision, ofRollbackTo } from "./publication-rules.ts";
 import { createAdmin, createServerMetrics } from "./server-admin.ts";
 import { ServerLedger } from "./server-ledger.ts";
 import { createNodePast, openNodePast } from "./server-node-past.ts";
@@ -304,8 +304,7 @@ class WiredServer implements PrimaryServer {
   }
 
   async publish(publication: Publication): Promise<PublishResult> {
-    const problems = problemsIn([["publication", aPublication]], [publication]);
-    if (problems.length > 0) throw argumentsError("publish", problems);
+    requireArguments("publish", [["publication", aPublication]], [publication]);
     const own = ownPublication(publication);
     return (await this.#openLedger()).publish(own);
   }
@@ -315,14 +314,17 @@ class WiredServer implements PrimaryServer {
   }
 
   async approve(number: number, by?: Authorship): Promise<PublishResult> {
+    requireArguments("approve", ofDecision, [number, by]);
     return (await this.#openLedger()).approve(number, by);
   }
 
   async reject(number: number, by?: Authorship): Promise<PublishResult> {
+    requireArguments("reject", ofDecision, [number, by]);
     return (await this.#openLedger()).reject(number, by);
   }
 
   async rollback(to: number, options?: RollbackOptions): Promise<PublishResult> {
+    requireArguments("rollback", ofRollbackTo, [to, options]);
     return (await this.#openLedger()).rollback(to, options);
   }
 
@@ -390,8 +392,7 @@ class WiredServer implements PrimaryServer {
   }
 
   async drain(options: { readonly graceMs?: number } = {}): Promise<void> {
-    const problems = problemsIn([["options", drainOptions]], [options]);
-    if (problems.length > 0) throw argumentsError("drain", problems);
+    requireArguments("drain", [["options", drainOptions]], [options]);
     const { graceMs = DRAIN_GRACE_MS } = options;
     if (this.#state === "started") {
       const drained = this.#pool?.drain(graceMs);
@@ -446,6 +447,12 @@ class WiredServer implements PrimaryServer {
     if (this.#ledger !== undefined)
       throw new XdsError("SERVER_STATE", "this server has a ledger: changes are made by publish, which records them");
   }
+}
+
+/** Throws an `XdsError` (OPTIONS_INVALID) with every mistake in the arguments of a method. */
+function requireArguments(method: string, ...[rules, given]: Parameters<typeof problemsIn>): void {
+  const problems = problemsIn(rules, given);
+  if (problems.length > 0) throw argumentsError(method, problems);
 }
 
 async function elapsed(ms: number): Promise<void> {

@@ -177,8 +177,13 @@ const ofLedger: RulesOf<NonNullable<ManagementServerOptions["ledger"]>> = {
   retention: fields({ revisions: isAbove0, days: isAbove0 }),
 };
 
+/** An object with these methods, which may be inherited. */
+function withMethods(expected: string, ...methods: readonly string[]): Rule {
+  return rule(expected, (value) => isObject(value) && methods.every((method) => typeof value[method] === "function"));
+}
+
 const ofServer: RulesOf<ManagementServerOptions> = {
-  api: anObject,
+  api: withMethods("what createEnvoyApi makes", "traits", "readResource"),
   listen: listeners,
   admin: objectOrFalse(anAdmin),
   adminSocket: aText,
@@ -199,17 +204,14 @@ const ofServer: RulesOf<ManagementServerOptions> = {
   ledger: fields(ofLedger),
   clientStatus: oneOf("off", "loopback", "certificate", "everybody"),
   loadReports: objectOrFalse(loadReports),
-  healthDiscovery: anObject,
+  healthDiscovery: withMethods("an object with functions specifierFor and onHealth", "specifierFor", "onHealth"),
   http2: oneOf("builtin", "node"),
   serveEmpty: aFlag,
   validation: oneOf("off", "warn", "reject"),
   files: fileOutputs,
   refreshSource: aFunction,
   placesOf: aFunction,
-  log: rule(
-    "consoleLog(), or an object with a function write",
-    (value) => isObject(value) && typeof value["write"] === "function",
-  ),
+  log: withMethods("consoleLog(), or an object with a function write", "write"),
 };
 
 /** Where a name may have been meant: `port` stands in `listen` and in `admin`. */

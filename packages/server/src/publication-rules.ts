@@ -9,13 +9,14 @@ import {
   listOf,
   mistake,
   type OptionProblem,
+  optional,
   type Placement,
   type PublishOrigin,
   type Rule,
   type RulesOf,
   rule,
 } from "@xdskit/protocol/internal";
-import type { Publication, PublishedChange, SourceReading } from "./ledger/publication.ts";
+import type { Authorship, Publication, PublishedChange, RollbackOptions, SourceReading } from "./ledger/publication.ts";
 import { aLayer, deletions, resources } from "./transaction-rules.ts";
 
 const aTime: Rule = rule("a date", (value) => value instanceof Date);
@@ -47,6 +48,22 @@ const ofPublication: RulesOf<Publication> = {
   origin: fields(ofOrigin, { needed: ["writer"] }),
   reading: fields(ofReading),
 };
+
+const ofAuthor: RulesOf<Authorship> = { author: aText, message: aText };
+const ofRollback: RulesOf<RollbackOptions> = { ...ofAuthor, isForced: aFlag };
+const aNumber: Rule = rule("the number of a record", (value) => Number.isSafeInteger(value));
+
+/** The arguments of `approve` and `reject`. */
+export const ofDecision: readonly (readonly [string, Rule])[] = [
+  ["number", aNumber],
+  ["by", optional(fields(ofAuthor))],
+];
+
+/** The arguments of `rollback`. */
+export const ofRollbackTo: readonly (readonly [string, Rule])[] = [
+  ["to", aNumber],
+  ["options", optional(fields(ofRollback))],
+];
 
 /** The argument of `publish`. Not every field of every resource is checked, as in a transaction. */
 export const aPublication: Rule = fields(ofPublication, { needed: ["origin"] });

@@ -10,7 +10,6 @@ import {
   type Rule,
   type RulesOf,
   rule,
-  unchecked,
 } from "@xdskit/protocol/internal";
 
 /** A list in which only the first mistake is reported: there may be very many. Contents are not printed: they may be secret. */
@@ -30,12 +29,14 @@ export const aLayer: Rule = rule("the name of a layer", (value) => typeof value 
 export const resources: Rule = listOfMany("a resource as createResource makes it", isResource);
 export const deletions: Rule = listOfMany("{ type, name }", isDeletion);
 
+const aMapOfTypes: Rule = rule("a Map by type", (value) => value instanceof Map);
+
 const ofChange: RulesOf<LayerChange> = {
   layer: aLayer,
   puts: resources,
   deletes: deletions,
-  typeVersions: unchecked,
-  canaries: unchecked,
+  typeVersions: aMapOfTypes,
+  canaries: aMapOfTypes,
 };
 
 /**
