@@ -1,8 +1,18 @@
 import { anonymousNode } from "@xdskit/protocol";
-import type { ClientEffect, ClientEvent, ClientReport } from "@xdskit/protocol/internal";
-import { expect, test } from "vitest";
-import { grpcSource } from "../../test/support/sources.ts";
+import {
+  type ClientEffect,
+  type ClientEvent,
+  ClientMachine,
+  type ClientReport,
+  type DiscoveryResponse,
+  opaqueTraits,
+} from "@xdskit/protocol/internal";
+import { afterEach, expect, test, vi } from "vitest";
+import { CLUSTER, grpcSource } from "../../test/support/sources.ts";
+import type { StreamListener } from "../transport/transport.ts";
 import { Driver, type DriverOptions } from "./driver.ts";
+
+afterEach(() => void vi.useRealTimers());
 
 const silentReader: DriverOptions["reader"] = {
   expect: () => {},
@@ -99,4 +109,38 @@ test("every close resolves when the transports are closed", async () => {
   end();
   await Promise.all(calls);
   expect(resolved).toEqual([1, 2]);
+});
+
+test("a server that answers every request at once with what is refused does not keep both sides busy", async () => {
+  vi.useFakeTimers();
+  const response: DiscoveryResponse = {
+    ...{ kind: "sotw", type: CLUSTER, nonce: "n", version: "1", resources: [], errors: [] },
+    ...{ controlPlane: undefined, problems: ["it is bad"] },
+  };
+  const sent: (string | undefined)[] = [];
+  const open = (_: unknown, listener: StreamListener) => {
+    queueMicrotask(() => listener.opened());
+    const answer = (): void => void listener.response(new Uint8Array());
+    return {
+      send: ({ error }: { readonly error: { readonly message: string } | undefined }) => {
+        sent.push(error?.message);
+        setTimeout(answer, 1);
+      },
+      close: () => {},
+    };
+  };
+  const silent = transportsClosing(() => Promise.resolve());
+  const driver = new Driver({
+    machine: new ClientMachine({ traits: opaqueTraits, node: anonymousNode }),
+    transports: { ...silent, grpc: { ...silent.grpc, open } },
+    reader: { ...silentReader, read: () => ({ kind: "read", response }) },
+    report: () => {},
+    restore: () => undefined,
+  });
+  driver.watch({ source: grpcSource([]), type: CLUSTER, term: "a" }, () => {});
+  await vi.advanceTimersByTimeAsync(7_000);
+  expect(sent).toEqual([undefined, ...Array.from({ length: 9 }, () => "it is bad")]);
+  await driver.close();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(sent).toHaveLength(10);
 });

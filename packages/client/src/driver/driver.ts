@@ -17,6 +17,7 @@ import type { SourceConfig } from "../config/client-config.ts";
 import { envoyBackOff } from "../config/config-defaults.ts";
 import type { ResponseReader } from "../reading/response-reader.ts";
 import type { ClientStream, StreamListener, Transport } from "../transport/transport.ts";
+import { NackPauses } from "./nack-pauses.ts";
 
 /** The protocol machine that the driver runs. */
 export interface Machine {
@@ -49,6 +50,8 @@ interface OpenStream {
   readonly source: SourceConfig;
   readonly onlyType: TypeUrl | undefined;
   stream: ClientStream | undefined;
+  /** Sends the requests; undefined where a request does not leave at once anyway. */
+  readonly pauses: NackPauses | undefined;
 }
 
 /** The only caller of the machine: passes events to it and performs its effects in order. */
@@ -118,8 +121,7 @@ export class Driver {
     this.#isClosed = true;
     this.#timers.cancelAll();
     this.#listeners.clear();
-    for (const { stream } of this.#streams.values()) stream?.close();
-    this.#streams.clear();
+    for (const id of [...this.#streams.keys()]) this.#take(id)?.close();
     const { grpc, rest, file } = this.#options.transports;
     await Promise.all([grpc.close(), rest.close(), file.close()]);
   }
@@ -145,8 +147,7 @@ export class Driver {
         this.#open(effect);
         break;
       case "send-request":
-        this.#streams.get(effect.stream)?.stream?.send(effect.request, effect.isUrgent === true);
-        if (effect.request.type !== undefined) this.#options.reader.expect(effect.request.type);
+        this.#send(effect);
         break;
       case "close-stream":
         this.#close(effect.stream);
@@ -171,11 +172,20 @@ export class Driver {
   #open({ stream: id, source: sourceId, server, onlyType }: Extract<ClientEffect, { kind: "open-stream" }>): void {
     const source = this.#sources.get(sourceId);
     if (source === undefined) throw new Error(`a stream of a source that was never added: ${sourceId}`);
-    const open: OpenStream = { source, onlyType, stream: undefined };
+    // Polls and files have a pace of their own.
+    const pauses = source.kind === "grpc" ? new NackPauses((request) => open.stream?.send(request, false)) : undefined;
+    const open: OpenStream = { source, onlyType, stream: undefined, pauses };
     this.#streams.set(id, open);
     const listener = this.#listenerOf(id, open);
     const chosen = source.kind === "file" ? undefined : source.servers[server];
     open.stream = this.#openWith(source, { server: chosen, onlyType }, listener);
+  }
+
+  #send({ stream: id, request, isUrgent }: Extract<ClientEffect, { kind: "send-request" }>): void {
+    const open = this.#streams.get(id);
+    if (open?.pauses === undefined) open?.stream?.send(request, isUrgent === true);
+    else open.pauses.send(request);
+    if (request.type !== undefined) this.#options.reader.expect(request.type);
   }
 
   #openWith(
@@ -264,6 +274,7 @@ export class Driver {
   #take(id: ClientStreamId): ClientStream | undefined {
     const open = this.#streams.get(id);
     this.#streams.delete(id);
+    open?.pauses?.close();
     return open?.stream;
   }
 }
