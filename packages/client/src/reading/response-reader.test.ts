@@ -246,6 +246,7 @@ describe("State of the World", () => {
         return undefined;
       }),
     ]);
+    reader.expect(CLUSTER);
     const first = readAtOnce(reader.read(sotw(cluster("a"), cluster("b")), origin()));
     const second = readAtOnce(reader.read(sotw(cluster("a"), cluster("b", { altStatName: "x" })), origin()));
     expect(judged).toEqual(["a", "b", "b"]);
@@ -259,6 +260,20 @@ describe("State of the World", () => {
     reader.forget("grpc", undefined);
     readAtOnce(reader.read(sotw(cluster("a")), origin()));
     expect(judged).toEqual(["a", "b", "b", "a", "a"]);
+  });
+
+  test("of types that nobody asked for nothing is kept, so a server cannot fill the memory with them", () => {
+    const judged: string[] = [];
+    const noting = validator(Cluster, ({ name }) => {
+      judged.push(name);
+      return undefined;
+    });
+    const reader = readerWith([noting]);
+    for (const asked of [ENDPOINTS, CLUSTER]) {
+      reader.expect(asked);
+      for (let i = 0; i < 2; i++) readAtOnce(reader.read(sotw(cluster("a")), origin()));
+    }
+    expect(judged).toEqual(["a", "a", "a"]);
   });
 });
 

@@ -108,7 +108,9 @@ export class ResponseReader {
     return inSlices(parcels.resources, judge, isWanted);
   }
 
-  #beforeOf(source: SourceId, type: TypeUrl): JudgedBefore {
+  /** Undefined for a type that was never requested: servers may send any number of them. */
+  #beforeOf(source: SourceId, type: TypeUrl): JudgedBefore | undefined {
+    if (!this.#expected.has(type)) return undefined;
     const ofSource = this.#before.get(source) ?? new Map<TypeUrl, JudgedBefore>();
     this.#before.set(source, ofSource);
     const known = ofSource.get(type) ?? new JudgedBefore();

@@ -1,6 +1,8 @@
 import type { WatchEvent } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
-import { PendingEvents } from "./pending-events.ts";
+import { PendingEvents, type UnreadEvent } from "./pending-events.ts";
+
+const none = new Uint8Array();
 
 function absent(name: string): Extract<WatchEvent, { kind: "absent" }> {
   return { kind: "absent", name, why: "removed", held: undefined };
@@ -46,4 +48,41 @@ test("of a connection only the last is read: that it is broken, or that it is ba
   ]);
   for (const news of [absent("a"), { kind: "recovered" } as const, failed(undefined)]) pending.add(news);
   expect([pending.take(), pending.take(), pending.take()]).toEqual([absent("a"), failed(undefined), undefined]);
+});
+
+test("of errors and absences of ever other names only the last are kept, and nothing of what was told is lost", () => {
+  const pending = new PendingEvents();
+  const changed: UnreadEvent = {
+    kind: "changed",
+    name: "b",
+    resource: { type: "type.googleapis.com/t", name: "b", aliases: [], version: "1", bytes: none, ttlMs: undefined },
+  };
+  const lasting = [absent("told"), changed, failed("b"), { kind: "synced" } as const];
+  for (const news of lasting) pending.add(news, news.kind === "failed");
+  for (let i = 0; i < 3_000; i++) {
+    const news = i % 2 === 0 ? failed(`n${i}`) : absent(`n${i}`);
+    pending.add(news, true);
+  }
+  const read: UnreadEvent[] = [];
+  for (let news = pending.take(); news !== undefined; news = pending.take()) read.push(news);
+  expect([read.slice(0, 4), read.length, read[4], read.at(-1)]).toEqual([
+    lasting,
+    4 + 1_000,
+    failed("n2000"),
+    absent("n2999"),
+  ]);
+});
+
+test("what stays unread of one name does not keep the errors of others that were read", () => {
+  const pending = new PendingEvents();
+  pending.add({ kind: "synced" });
+  for (let i = 0; i < 3; i++) pending.add(failed(`n${i}`), true);
+  expect([pending.take(), pending.take()]).toEqual([{ kind: "synced" }, failed("n0")]);
+  pending.add(failed("n0"), true);
+  expect([pending.take(), pending.take(), pending.take(), pending.take()]).toEqual([
+    failed("n1"),
+    failed("n2"),
+    failed("n0"),
+    undefined,
+  ]);
 });

@@ -30,7 +30,8 @@ export const watchRules: RulesOf<WatchOptions> = { signal: aSignal, onChange: aF
 
 /**
  * The changes of a subscription. Iterate it, once; leaving the loop closes the watch. A slow reader misses only changes
- * that a newer one of the same name replaced, and, in a watch of many, resources that came and went meanwhile.
+ * that a newer one of the same name replaced, and, in a watch of many, resources that came and went meanwhile, and all
+ * but the last 1,000 errors and absences of names that it has no resource of.
  */
 export interface Watch<Json = unknown> extends AsyncIterableIterator<Change<Json>>, AsyncDisposable {
   /** The resources in force by `key`, whatever has been read. The same map for the life of the watch. */
@@ -92,7 +93,7 @@ export class OpenWatch implements Watch {
     if (this.#isClosed || news.kind === "confirmed" || (news.kind === "synced" && this.#isSynced)) return;
     this.#note(news);
     if (this.#wentUnread(news)) return;
-    this.#pending.add(news);
+    this.#pending.add(news, this.#isPassing(news));
     if (this.#options.onChange !== undefined) this.#call();
     else if (this.#readers?.isEmpty === false) this.#serve(this.#readers);
   }
@@ -144,6 +145,12 @@ export class OpenWatch implements Watch {
   #wentUnread(news: UnreadEvent): boolean {
     if (this.#of === "one" || news.kind !== "absent" || news.held !== undefined) return false;
     return !this.#teller.hasTold(news.name) && this.#pending.dropChange(news.name);
+  }
+
+  /** Whether the news of a name changes nothing of what was told. */
+  #isPassing(news: UnreadEvent): boolean {
+    if (news.kind !== "failed" && news.kind !== "absent") return false;
+    return news.name !== undefined && news.held === undefined && !this.#teller.hasTold(news.name);
   }
 
   #serve(readers: Readers<Change>): void {

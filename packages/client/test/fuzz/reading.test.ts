@@ -96,6 +96,7 @@ class Talk {
   #stream = 0;
 
   constructor(variant: Variant) {
+    this.reader.expect(CLUSTER);
     this.source = sourceOf(variant);
     const { id } = this.source;
     const spec = { ...this.source, access: "stream", servers: 1, absenceMs: 15_000 } as const;
