@@ -164,7 +164,7 @@ describe("a list collection", () => {
     expect((await client.get(Cluster, nameAt("live", "aside"))).json.connectTimeout).toBe("2s");
     await expect(client.get(Cluster, nameAt("live", "all"))).rejects.toMatchObject({ code: "RESOURCE_ERROR" });
     put(list("one", located("two", `${CLUSTER}Collection`)), list("two", located("one", `${CLUSTER}Collection`)));
-    const circle = `${nameOf("two")}: expected a locator of a source and a type that are known, and to no list that leads here, got ${one}`;
+    const circle = `${nameOf("two")}: expected a list that does not lead back to itself, got ${one} again`;
     for (let told: unknown; !JSON.stringify(told)?.includes(circle); ) told = await next();
     expect(watch.current.size).toBe(0);
   });

@@ -33,6 +33,14 @@ interface Way {
   readonly followed: { count: number };
 }
 
+/** Why a way ends before a list collection; undefined: it goes on. */
+function endOf({ above, followed }: Way, name: string): string | undefined {
+  if (above.includes(name)) return `expected a list that does not lead back to itself, got ${name} again`;
+  if (above.length === DEEPEST) return `expected at most ${DEEPEST} lists below one another, got ${name} below them`;
+  if (followed.count < MOST_LISTS) return undefined;
+  return `expected a list that leads to at most ${MOST_LISTS} lists, got ${name} besides them`;
+}
+
 /** A new one for each watch. */
 function newWay(): Way {
   return { above: [], followed: { count: 0 } };
@@ -93,16 +101,18 @@ export class Finder {
    * Watches the resources of a list collection, nested ones included, or one entry of it. Undefined if it is unknown,
    * contains itself, is nested too deeply, or is one too many.
    */
-  #list(name: string, { above, followed }: Way): Watching | undefined {
+  #list(name: string, before: Way): Watching | undefined {
     const { api, type } = this.#parts;
-    if (above.includes(name) || above.length === DEEPEST || followed.count >= MOST_LISTS) return undefined;
+    if (endOf(before, name) !== undefined) return undefined;
     const watch = following(this.#placesOf(this.#listType, name), this.#locateList);
     if (watch === undefined) return undefined;
-    const way = { above: [...above, name], followed };
+    const { followed } = before;
+    const way = { above: [...before.above, name], followed };
     const setting = {
       watch,
       membersOf: (collection: HeldResource, listName: string) => membersOf(collection, listName, api),
       watchAt: (names: readonly string[]) => following(this.#placesLocatedBy(type, names, way), this.#locate),
+      problemAt: (names: readonly string[]) => this.#problemAt(names, way),
       entry: entryIn(name),
     };
     return (listener) => {
@@ -113,6 +123,11 @@ export class Finder {
         stop();
       };
     };
+  }
+
+  #problemAt(names: readonly string[], way: Way): string {
+    const [end] = names.flatMap((name) => (this.#isList(name) && endOf(way, name)) || []);
+    return end ?? `expected a locator of a source and a type that are known, got ${names[0] ?? "none"}`;
   }
 }
 

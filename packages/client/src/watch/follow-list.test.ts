@@ -35,6 +35,7 @@ function start(entry?: string) {
       watch: watchAs("list"),
       membersOf: () => ({ members: has, problems: [] }),
       watchAt: ([first]) => (first === undefined ? undefined : watchAs(first)),
+      problemAt: () => "nowhere",
       entry,
     },
     (news) =>

@@ -21,6 +21,8 @@ export interface ListSetting {
   readonly membersOf: (collection: HeldResource, name: string) => Members;
   /** Watches the first available of the names; undefined: none is. */
   readonly watchAt: (names: readonly string[]) => Watching | undefined;
+  /** Why none of the names is available. */
+  readonly problemAt: (names: readonly string[]) => string;
   /** The single wanted entry; undefined: all. */
   readonly entry: string | undefined;
 }
@@ -127,10 +129,7 @@ class List {
     this.#listed.set(key, listed);
     const watch = this.#setting.watchAt(names);
     if (watch === undefined) {
-      this.#fail(
-        collection,
-        `expected a locator of a source and a type that are known, and to no list that leads here, got ${names[0] ?? "none"}`,
-      );
+      this.#fail(collection, this.#setting.problemAt(names));
       return;
     }
     this.#unanswered.add(listed);
