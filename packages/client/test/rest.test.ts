@@ -234,6 +234,49 @@ describe("C-RST-15 between two polls lie the delay and up to as much again", () 
   });
 });
 
+/** What becomes of a poll that is answered with these bytes, one after the other, on a connection that stays open. */
+async function answeredWith(...parts: readonly string[]): Promise<unknown> {
+  http = await scriptedHttp();
+  const raw = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => {
+      for (const part of parts) socket.write(part);
+    });
+  });
+  raw.listen(0, "127.0.0.1");
+  await once(raw, "listening");
+  const { port } = raw.address() as AddressInfo;
+  const { stream, listener } = open({ requestTimeoutMs: 300 }, CLUSTER, { target: `127.0.0.1:${port}` });
+  stream.send(request(CLUSTER), false);
+  const { status } = await listener.next("ended");
+  raw.close();
+  const place = `http://127.0.0.1:${port}/v3/discovery:clusters: `;
+  expect(listener.kinds).toEqual(["opened", "ended"]);
+  return [status.code, status.message.replace(place, "")];
+}
+
+describe("a server that answers what is no answer", () => {
+  test("C-RST-17 another protocol", async () => {
+    const switching = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n";
+    expect(await answeredWith(switching)).toEqual([
+      ...[statusCode.UNAVAILABLE, "the connection was closed without an answer"],
+    ]);
+  });
+
+  test("C-RST-16 a body without a length that does not end, though it could be whole", async () => {
+    expect(await answeredWith("HTTP/1.1 200 OK\r\n\r\n", '{"resources":[]}')).toEqual([
+      ...[statusCode.DEADLINE_EXCEEDED, "no answer within 300 ms"],
+    ]);
+  });
+
+  test("a reason that a terminal would act on, or very long", async () => {
+    const reason = `\u0007bad\u001b[31m ${"x".repeat(1_000)}`;
+    expect(await answeredWith(`HTTP/1.1 500 ${reason}\r\ncontent-length: 0\r\n\r\n`)).toEqual([
+      ...[statusCode.UNKNOWN, `HTTP status 500 bad [31m ${"x".repeat(291)}`],
+    ]);
+  });
+});
+
 test("C-RST-16 a server that hangs is a failure when the time is over", async () => {
   http = await scriptedHttp();
   const { stream, listener } = open({ requestTimeoutMs: 100 });

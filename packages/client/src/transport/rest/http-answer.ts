@@ -38,7 +38,7 @@ export async function readAnswer(message: IncomingMessage, maxBytes: number): Pr
     default: {
       const { bytes } = await readUpTo(message, MAX_ERROR_BYTES);
       const reason = reasonIn(bytes);
-      const phrase = message.statusMessage ? ` ${message.statusMessage}` : "";
+      const phrase = message.statusMessage ? ` ${printable(message.statusMessage)}` : "";
       const text = `HTTP status ${httpStatus}${phrase}${reason === undefined ? "" : `: ${reason}`}`;
       return failed(STATUS_CODE.get(httpStatus) ?? statusCode.UNKNOWN, text);
     }
@@ -72,8 +72,15 @@ async function readUpTo(message: IncomingMessage, maxBytes: number): Promise<{ b
 function reasonIn(bytes: Uint8Array): string | undefined {
   const text = decodeUtf8(bytes)?.trim() ?? "";
   const message = messageIn(text) ?? (/^[<{[]/.test(text) ? "" : (text.split("\n")[0] ?? ""));
-  const printable = message.replaceAll(/\p{C}+/gu, " ").trim();
-  return printable === "" ? undefined : printable.slice(0, MAX_ERROR_CHARACTERS);
+  const reason = printable(message);
+  return reason === "" ? undefined : reason;
+}
+
+function printable(text: string): string {
+  return text
+    .replaceAll(/\p{C}+/gu, " ")
+    .trim()
+    .slice(0, MAX_ERROR_CHARACTERS);
 }
 
 function messageIn(text: string): string | undefined {

@@ -70,6 +70,8 @@ async function callEndpoint(call: Call): Promise<PollAnswer> {
   poll.signal.addEventListener("abort", giveUp, { once: true });
   try {
     const answer = await send(call, deadline.signal);
+    // A body without a length ends in good order when the connection is cut, here by the deadline.
+    deadline.signal.throwIfAborted();
     if (answer.kind !== "failed") return answer;
     return failed(answer.status.code, `${place}: ${answer.status.message}`);
   } catch (error) {
@@ -115,6 +117,8 @@ function start(
       const isStale = request.reusedSocket && error.code === "ECONNRESET" && !signal.aborted;
       reject(isStale ? new StaleConnectionError(error.message, { cause: error }) : error);
     });
+    // A server that switches protocols causes neither event.
+    request.once("close", () => reject(new Error("the connection was closed without an answer")));
   });
   request.end(poll.body);
   return { message };
