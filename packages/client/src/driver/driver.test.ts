@@ -4,6 +4,7 @@ import {
   type ClientEvent,
   ClientMachine,
   type ClientReport,
+  type DiscoveryRequest,
   type DiscoveryResponse,
   opaqueTraits,
 } from "@xdskit/protocol/internal";
@@ -111,31 +112,36 @@ test("every close resolves when the transports are closed", async () => {
   expect(resolved).toEqual([1, 2]);
 });
 
-test("a server that answers every request at once with what is refused does not keep both sides busy", async () => {
-  vi.useFakeTimers();
-  const response: DiscoveryResponse = {
-    ...{ kind: "sotw", type: CLUSTER, nonce: "n", version: "1", resources: [], errors: [] },
-    ...{ controlPlane: undefined, problems: ["it is bad"] },
-  };
-  const sent: (string | undefined)[] = [];
+const response: DiscoveryResponse = {
+  ...{ kind: "sotw", type: CLUSTER, nonce: "n", version: "1", resources: [], errors: [], problems: [] },
+  controlPlane: undefined,
+};
+
+/** A driver of the real machine, whose server is a function that gets each request. */
+function driveWith(
+  read: DiscoveryResponse,
+  receive: (listener: StreamListener, request: DiscoveryRequest) => void,
+): Driver {
   const open = (_: unknown, listener: StreamListener) => {
     queueMicrotask(() => listener.opened());
-    const answer = (): void => void listener.response(new Uint8Array());
-    return {
-      send: ({ error }: { readonly error: { readonly message: string } | undefined }) => {
-        sent.push(error?.message);
-        setTimeout(answer, 1);
-      },
-      close: () => {},
-    };
+    return { send: (request: DiscoveryRequest) => receive(listener, request), close: () => {} };
   };
   const silent = transportsClosing(() => Promise.resolve());
-  const driver = new Driver({
+  return new Driver({
     machine: new ClientMachine({ traits: opaqueTraits, node: anonymousNode }),
     transports: { ...silent, grpc: { ...silent.grpc, open } },
-    reader: { ...silentReader, read: () => ({ kind: "read", response }) },
+    reader: { ...silentReader, read: () => ({ kind: "read", response: read }) },
     report: () => {},
     restore: () => undefined,
+  });
+}
+
+test("a server that answers every request at once with what is refused does not keep both sides busy", async () => {
+  vi.useFakeTimers();
+  const sent: (string | undefined)[] = [];
+  const driver = driveWith({ ...response, problems: ["it is bad"] }, (listener, { error }) => {
+    sent.push(error?.message);
+    setTimeout(() => void listener.response(new Uint8Array()), 1);
   });
   driver.watch({ source: grpcSource([]), type: CLUSTER, term: "a" }, () => {});
   await vi.advanceTimersByTimeAsync(7_000);
@@ -144,3 +150,29 @@ test("a server that answers every request at once with what is refused does not 
   await vi.advanceTimersByTimeAsync(60_000);
   expect(sent).toHaveLength(10);
 });
+
+test.each([
+  ["with", { maxTokens: 2, tokensPerSecond: 10 }, 1_000, 1_010],
+  ["without", undefined, 3_000, 3_000],
+])(
+  "C-CFG-07 %s a rate limit a server that floods is read as far as ACKs may wait",
+  async (_, rateLimit, first, later) => {
+    vi.useFakeTimers();
+    let read = 0;
+    let flood = (): void => {};
+    const driver = driveWith(response, (listener) => {
+      flood = async () => {
+        flood = () => {};
+        for (; read < 3_000; read++) await listener.response(new Uint8Array());
+      };
+    });
+    driver.watch({ source: grpcSource([], { rateLimit }), type: CLUSTER, term: "a" }, () => {});
+    await vi.advanceTimersByTimeAsync(1);
+    flood();
+    await vi.advanceTimersByTimeAsync(1);
+    const before = read;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([before, read]).toEqual([first, later]);
+    await driver.close();
+  },
+);

@@ -5,6 +5,7 @@ import {
   type ClientEvent,
   type ClientReport,
   type ClientStreamId,
+  type DiscoveryResponse,
   type KeptResource,
   type Moment,
   type SourcedState,
@@ -36,6 +37,9 @@ export interface DriverOptions {
   readonly restore: (source: SourceConfig) => readonly KeptResource[] | undefined;
 }
 
+/** The limit of responses of a stream that wait for their ACK under a rate limit; then no further one is read. */
+const MOST_UNANSWERED = 1_000;
+
 /** What a watch subscribes to. */
 export interface Interest {
   readonly source: SourceConfig;
@@ -52,6 +56,12 @@ interface OpenStream {
   stream: ClientStream | undefined;
   /** Sends the requests; undefined where a request does not leave at once anyway. */
   readonly pauses: NackPauses | undefined;
+  /** The types requested on it. */
+  readonly asked: Set<TypeUrl>;
+  /** Responses without an ACK or NACK yet. */
+  unanswered: number;
+  /** Set while no further response is read. */
+  readOn: (() => void) | undefined;
 }
 
 /** The only caller of the machine: passes events to it and performs its effects in order. */
@@ -174,7 +184,8 @@ export class Driver {
     if (source === undefined) throw new Error(`a stream of a source that was never added: ${sourceId}`);
     // Polls and files have a pace of their own.
     const pauses = source.kind === "grpc" ? new NackPauses((request) => open.stream?.send(request, false)) : undefined;
-    const open: OpenStream = { source, onlyType, stream: undefined, pauses };
+    const answers = { asked: new Set<TypeUrl>(), unanswered: 0, readOn: undefined };
+    const open: OpenStream = { source, onlyType, stream: undefined, pauses, ...answers };
     this.#streams.set(id, open);
     const listener = this.#listenerOf(id, open);
     const chosen = source.kind === "file" ? undefined : source.servers[server];
@@ -186,6 +197,9 @@ export class Driver {
     if (open?.pauses === undefined) open?.stream?.send(request, isUrgent === true);
     else open.pauses.send(request);
     if (request.type !== undefined) this.#options.reader.expect(request.type);
+    if (open === undefined) return;
+    if (request.type !== undefined) open.asked.add(request.type);
+    if (open.unanswered > 0 && --open.unanswered < MOST_UNANSWERED) open.readOn?.();
   }
 
   #openWith(
@@ -231,7 +245,7 @@ export class Driver {
     const reading = this.#options.reader.read(bytes, { source, onlyType, isWanted });
     switch (reading.kind) {
       case "read":
-        this.#happened({ kind: "response-received", stream: id, response: reading.response });
+        await this.#tellResponse(id, open, reading.response);
         break;
       case "being-judged": {
         const { type, nonce } = reading;
@@ -239,12 +253,29 @@ export class Driver {
         this.#judging.set(source.id, (this.#judging.get(source.id) ?? 0) + 1);
         const response = await reading.response;
         this.#judging.set(source.id, (this.#judging.get(source.id) ?? 0) - 1);
-        if (isWanted()) this.#happened({ kind: "response-received", stream: id, response });
+        if (isWanted()) await this.#tellResponse(id, open, response);
         break;
       }
       case "unreadable":
         this.#unreadable(id, open, reading.problem);
     }
+  }
+
+  /**
+   * Under a rate limit ACKs wait for tokens, so a server that does not wait for them is read no faster once very many
+   * do.
+   */
+  async #tellResponse(id: ClientStreamId, open: OpenStream, response: DiscoveryResponse): Promise<void> {
+    this.#happened({ kind: "response-received", stream: id, response });
+    const { source, onlyType, asked } = open;
+    const type = onlyType ?? response.type;
+    const isAnswered = type !== undefined && asked.has(type);
+    if (source.kind !== "grpc" || source.rateLimit === undefined || !isAnswered) return;
+    if (++open.unanswered < MOST_UNANSWERED) return;
+    await new Promise<void>((resolve) => {
+      open.readOn = resolve;
+    });
+    open.readOn = undefined;
   }
 
   /** A response without a readable nonce cannot be NACKed, so its stream is closed. */
