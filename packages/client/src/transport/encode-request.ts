@@ -1,6 +1,12 @@
 import { encodeDeltaRequest, encodeSotwRequest, type ResourceLocatorMessage } from "@xdskit/envoy-api/internal";
-import type { Node } from "@xdskit/protocol";
+import type { Node, Status } from "@xdskit/protocol";
 import { type DeltaRequest, type DiscoveryRequest, parseLocated, type SotwRequest } from "@xdskit/protocol/internal";
+
+/**
+ * The limit of the text of a NACK, in characters: names in it may be of any length, and a request that the server finds
+ * too large would end the stream, again and again.
+ */
+const MOST_ERROR_CHARACTERS = 100_000;
 
 /** Encodes the node of a request. */
 export type NodeEncoder = (node: Node) => Uint8Array;
@@ -19,7 +25,7 @@ function encodeSotw(request: SotwRequest, node: Uint8Array | undefined): Uint8Ar
     resourceNames: plain,
     typeUrl: request.type,
     responseNonce: request.nonce,
-    errorDetail: request.error,
+    errorDetail: request.error && cut(request.error),
     resourceLocators: located,
   });
 }
@@ -34,7 +40,7 @@ function encodeDelta(request: DeltaRequest, node: Uint8Array | undefined): Uint8
     resourceNamesUnsubscribe: unsubscribe.plain,
     initialResourceVersions: request.initialVersions,
     responseNonce: request.nonce,
-    errorDetail: request.error,
+    errorDetail: request.error && cut(request.error),
     resourceLocatorsSubscribe: subscribe.located,
     resourceLocatorsUnsubscribe: unsubscribe.located,
   });
@@ -54,4 +60,9 @@ function splitTerms(terms: readonly string[]): SplitTerms {
     else located.push({ name, dynamicParameters: Object.fromEntries(parameters) });
   }
   return { plain, located };
+}
+
+function cut({ code, message }: Status): Status {
+  const isLong = message.length > MOST_ERROR_CHARACTERS;
+  return { code, message: isLong ? `${message.slice(0, MOST_ERROR_CHARACTERS)}…` : message };
 }
