@@ -18,6 +18,17 @@ const services: Readonly<Record<ApiVersion, string>> = {
   v3: "envoy.service.health.v3.HealthDiscoveryService",
 };
 
+/** The least multiple of the time that a report took to make, by which the next one waits. */
+const LEAST_PAUSE = 9;
+
+/**
+ * The pause before the next report: the interval, but of very many endpoints so long that reports take at most a tenth
+ * of the time.
+ */
+export function reportPauseMs(intervalMs: number, tookMs: number): number {
+  return Math.max(intervalMs, LEAST_PAUSE * tookMs);
+}
+
 /** What the health driver needs. */
 export interface HealthDriverOptions {
   readonly api: Pick<EnvoyApi, "toJson" | "readMessage">;
@@ -112,19 +123,22 @@ export class HealthDriver {
     this.#rounds.stop();
   }
 
-  #tellLater(call: GrpcCall): void {
+  /** `tookMs`: how long the last report took to make. */
+  #tellLater(call: GrpcCall, tookMs: number = 0): void {
     this.#reportTimer?.cancel();
-    this.#reportTimer = startTimer(this.#intervalMs, () => this.#tell(call));
+    this.#reportTimer = startTimer(reportPauseMs(this.#intervalMs, tookMs), () => this.#tell(call));
   }
 
   /** The next report waits until this one is sent, so that reports do not pile up for a server that does not read. */
   #tell(call: GrpcCall): void {
+    const beganMs = performance.now();
     const json = findingsJson(this.#options.apiVersion, this.#rounds.findings());
     const { bytes } = this.#options.api.readMessage(RESPONSE, json);
-    if (bytes === undefined) this.#tellLater(call);
+    const tookMs = performance.now() - beganMs;
+    if (bytes === undefined) this.#tellLater(call, tookMs);
     else
       call.send(encodeHealthFindings(bytes), () => {
-        if (call === this.#call && !this.#isClosed) this.#tellLater(call);
+        if (call === this.#call && !this.#isClosed) this.#tellLater(call, tookMs);
       });
   }
 }
