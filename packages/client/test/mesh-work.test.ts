@@ -77,3 +77,18 @@ test("the endpoints of a Cluster are found without a look at those of the others
   });
   expect(steps[1]).toBeLessThan(2.1 * (steps[0] ?? 0));
 });
+
+test("a change of one node among 10,000 costs little, though each is handed out", () => {
+  const count = 10_000;
+  const store = new NodeStore((type): TypeKind => kindOf(type, api));
+  const put = (i: number): void => store.put(node(Cluster.typeUrl, `c${i}`, i));
+  for (let i = 0; i < count; i++) put(i);
+  const steps = new Work().of(() => {
+    for (let i = 0; i < 1_000; i++) {
+      store.handOut();
+      put(i * 7);
+    }
+  });
+  expect(steps / 1_000).toBeLessThan(count / 10);
+  expect(store.handOut().byId.size).toBe(count);
+});

@@ -1,5 +1,6 @@
 import type { NodeId, TypeUrl } from "@xdskit/protocol";
 import type { MeshNode, TypeKind } from "@xdskit/protocol/internal";
+import { LayeredMap } from "./layered-map.ts";
 
 /** Nodes at one moment; immutable once handed out. */
 export interface StoredNodes {
@@ -10,12 +11,12 @@ export interface StoredNodes {
 
 /**
  * The nodes of a mesh. After nodes are handed out, the next change copies the kinds that change, at most once for each
- * time.
+ * time. A copy shares what it can, because a mesh of 100,000 nodes may change many times a second.
  */
 export class NodeStore {
   readonly #kindOf: (type: TypeUrl) => TypeKind;
-  #byId = new Map<NodeId, MeshNode>();
-  #byKind = new Map<TypeKind, Map<string, MeshNode>>();
+  #byId = LayeredMap.empty<MeshNode>();
+  #byKind = new Map<TypeKind, LayeredMap<MeshNode>>();
   #handedOut = new Set<unknown>();
 
   constructor(kindOf: (type: TypeUrl) => TypeKind) {
@@ -42,16 +43,16 @@ export class NodeStore {
     return { byId: this.#byId, byKind: this.#byKind };
   }
 
-  #ownById(): Map<NodeId, MeshNode> {
-    if (this.#handedOut.has(this.#byId)) this.#byId = new Map(this.#byId);
+  #ownById(): LayeredMap<MeshNode> {
+    if (this.#handedOut.has(this.#byId)) this.#byId = this.#byId.copy();
     return this.#byId;
   }
 
-  #ownKind(kind: TypeKind): Map<string, MeshNode> {
+  #ownKind(kind: TypeKind): LayeredMap<MeshNode> {
     if (this.#handedOut.has(this.#byKind)) this.#byKind = new Map(this.#byKind);
     const found = this.#byKind.get(kind);
     if (found !== undefined && !this.#handedOut.has(found)) return found;
-    const own = new Map(found);
+    const own = found?.copy() ?? LayeredMap.empty<MeshNode>();
     this.#byKind.set(kind, own);
     return own;
   }
