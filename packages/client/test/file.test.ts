@@ -265,6 +265,25 @@ describe("C-FS-11 a file that is not there", () => {
   });
 });
 
+test("a directory above that of a file is replaced by another: that one is followed", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  for (const [name, cluster] of [
+    ["live", "a"],
+    ["next", "b"],
+  ] as const) {
+    mkdirSync(at(name, "conf"), { recursive: true });
+    writeFileSync(at(name, "conf", "cds.json"), json(cluster));
+  }
+  const opened = await follow(at("live", "conf", "cds.json"));
+  renameSync(at("live"), at("last"));
+  renameSync(at("next"), at("live"));
+  vi.advanceTimersByTime(5_000);
+  vi.useRealTimers();
+  expect(await nextNames(opened)).toEqual(["b"]);
+  replace(at("live", "conf", "cds.json"), json("c"));
+  expect(await nextNames(opened)).toEqual(["c"]);
+});
+
 test("C-FS-06 what cannot be read is told, and what follows counts", async () => {
   writeFileSync(at("cds.json"), json("a"));
   const opened = await follow(at("cds.json"));

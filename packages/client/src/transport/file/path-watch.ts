@@ -27,23 +27,31 @@ export type WatchDirectory = (
 
 /** The polling interval where the system cannot watch, in milliseconds. */
 const POLL_MS = 1_000;
+/** How often watched directories are compared with those at their paths, in milliseconds. */
+const COMPARE_MS = 5_000;
+
+interface WatchedDirectory {
+  readonly watcher: Pick<FSWatcher, "close">;
+  readonly identity: string;
+}
 
 /** `watch` of `node:fs`. */
 export const watchDirectory: WatchDirectory = (directory, listener) => watch(directory, listener);
 
 /**
  * Watches files for changes. It watches their directories, because a file that is replaced by a rename is another file.
- * Where a directory cannot be watched (no watches left, a network file system), it polls every second. Does not keep
- * the process alive.
+ * Where a directory cannot be watched (no watches left, a network file system), it polls every second. A directory above
+ * them that is replaced causes no event, so it looks every five seconds. Does not keep the process alive.
  */
 export class PathWatch {
   readonly #onChange: () => void;
   readonly #watchDirectory: WatchDirectory;
   #files: readonly FollowedFile[] = [];
-  #watchers = new Map<string, Pick<FSWatcher, "close">>();
+  #watchers = new Map<string, WatchedDirectory>();
   #isBlind = false;
   #isClosed = false;
   #poll: NodeJS.Timeout | undefined;
+  #comparison: NodeJS.Timeout | undefined;
 
   constructor(onChange: () => void, watchDirectory: WatchDirectory) {
     this.#onChange = onChange;
@@ -57,39 +65,48 @@ export class PathWatch {
     // Recorded before the watch starts, so that the record is never newer than the watch.
     this.#files = files.map((file) => ({ ...file, points: pointsOf(file), identity: identityOf(file) }));
     const directories = new Set(this.#files.flatMap(directoriesOf));
-    for (const [directory, watcher] of this.#watchers) if (!directories.has(directory)) this.#drop(directory, watcher);
+    for (const directory of this.#watchers.keys()) if (!directories.has(directory)) this.#drop(directory);
     for (const directory of directories) if (!this.#watchers.has(directory)) this.#add(directory);
     if (this.#isBlind) this.#startPolling();
     else this.#stopPolling();
+    this.#comparison ??= setInterval(() => this.#compare(), COMPARE_MS).unref();
   }
 
   close(): void {
     this.#isClosed = true;
     this.#stopPolling();
-    for (const [directory, watcher] of this.#watchers) this.#drop(directory, watcher);
+    clearInterval(this.#comparison);
+    for (const directory of this.#watchers.keys()) this.#drop(directory);
   }
 
   #add(directory: string): void {
     try {
+      // Before the watch, so that it is never of a newer directory than the watch.
+      const identity = identityAt(directory);
       const watcher = this.#watchDirectory(directory, (event, name) => this.#hear(directory, event, name));
       watcher.on("error", () => this.#lose(directory));
       watcher.unref();
-      this.#watchers.set(directory, watcher);
+      this.#watchers.set(directory, { watcher, identity });
     } catch {
       // The directory is missing, or the system cannot watch it, so it is polled.
       this.#isBlind = true;
     }
   }
 
-  #drop(directory: string, watcher: Pick<FSWatcher, "close">): void {
+  #drop(directory: string): void {
+    const watched = this.#watchers.get(directory);
     this.#watchers.delete(directory);
-    watcher.close();
+    watched?.watcher.close();
   }
 
   #lose(directory: string): void {
-    const watcher = this.#watchers.get(directory);
-    if (watcher !== undefined) this.#drop(directory, watcher);
+    this.#drop(directory);
     this.#onChange();
+  }
+
+  #compare(): void {
+    for (const [directory, { identity }] of this.#watchers)
+      if (identity !== identityAt(directory)) this.#lose(directory);
   }
 
   #hear(directory: string, event: string, name: string | null): void {
@@ -153,6 +170,17 @@ function identityOf(file: WatchedFile): string {
     return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
   } catch {
     // A missing file has an identity too.
+    return "";
+  }
+}
+
+/** A value that differs for another directory at the path; "" if there is none. */
+function identityAt(directory: string): string {
+  try {
+    const { dev, ino } = statSync(directory, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    // A missing directory has an identity too.
     return "";
   }
 }
