@@ -159,16 +159,16 @@ test.each([
   async (_, rateLimit, first, later) => {
     vi.useFakeTimers();
     let read = 0;
-    let flood = (): void => {};
+    let server: StreamListener | undefined;
     const driver = driveWith(response, (listener) => {
-      flood = async () => {
-        flood = () => {};
-        for (; read < 3_000; read++) await listener.response(new Uint8Array());
-      };
+      server = listener;
     });
+    const flood = async (): Promise<void> => {
+      for (; read < 3_000; read++) await server?.response(new Uint8Array());
+    };
     driver.watch({ source: grpcSource([], { rateLimit }), type: CLUSTER, term: "a" }, () => {});
     await vi.advanceTimersByTimeAsync(1);
-    flood();
+    void flood();
     await vi.advanceTimersByTimeAsync(1);
     const before = read;
     await vi.advanceTimersByTimeAsync(1_000);
