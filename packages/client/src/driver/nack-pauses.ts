@@ -6,8 +6,13 @@ import type { DiscoveryRequest } from "@xdskit/protocol/internal";
 const MOST_AT_ONCE = 3;
 /** The first pause; each further one is twice as long. In milliseconds. */
 const SHORTEST_MS = 100;
-/** The longest pause. After as long without a NACK, the next one begins a new row. */
+/** The longest pause, in milliseconds. */
 const LONGEST_MS = 10_000;
+/**
+ * A server that takes longer than this to send the next response, in milliseconds, does not answer NACKs at once: its
+ * responses are new states, and one that is good must not wait for the answer to one that was not.
+ */
+const AT_ONCE_MS = 1_000;
 /** The limit of NACKs of a type that wait, for a server that does not wait for them. */
 const MOST_WAITING = 100;
 
@@ -53,7 +58,7 @@ export class NackPauses {
   }
 
   #nack(request: DiscoveryRequest, row: Row): void {
-    const isAlone = row.waiting.length === 0 && performance.now() - row.sentAtMs > LONGEST_MS;
+    const isAlone = row.waiting.length === 0 && performance.now() - row.sentAtMs > AT_ONCE_MS;
     row.count = isAlone ? 1 : row.count + 1;
     row.waiting.push(request);
     const pauseMs = pauseBefore(row.count);
