@@ -85,6 +85,26 @@ describeWith("envoy", "Envoy", () => {
       await settle("renames", rounds);
     });
 
+    test("loses no request while the listener gets another name, with its own routes and cluster", async () => {
+      const { site, load, blue, green } = world;
+      const rounds = times(2, 20);
+      for (let round = 0; round < rounds; round++) {
+        const backend = round % 2 === 0 ? green : blue;
+        const name = `moved-${round}`;
+        site.write({
+          "listeners.json": [world.listener(name, name)],
+          "swap.json": [cluster({ name }), endpoints(name, [backend.port])],
+          "routes.json": [routes(name, [{ cluster: name }])],
+        });
+        await load.answeredBy(backend.name, 5_000);
+        await onlyCluster(world, name);
+      }
+      await settle("listener renames", rounds);
+      site.write({ "listeners.json": [world.listener("http", "routes")], ...swapTo("back", blue.port) });
+      await onlyCluster(world, "back");
+      await settle("listener renamed back", 1);
+    });
+
     test("has the versions of the files", async () => {
       const texts = await world.envoy.texts("(cds|lds|rds).*version_text");
       const versions = Object.values(texts);

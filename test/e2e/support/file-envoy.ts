@@ -49,6 +49,8 @@ export interface FileEnvoy {
   readonly envoy: Envoy;
   readonly port: number;
   readonly load: HttpLoad;
+  /** The listener of the load under any name, with a route table. */
+  listener(name: string, table: string): object;
   losses(): Promise<Losses>;
   /** The path of a file that Envoy watches. */
   pathOf(name: string): string;
@@ -92,10 +94,12 @@ export async function startFileEnvoy(
   const green = stack.use(await startHttpBackend("green"));
   const port = await freePort();
   const log = stack.use(createAccessLog());
+  const loggedListener = (name: string, table: string): object =>
+    listener({ name, port, routes: table, statPrefix: "http", accessLog: log.field });
   const site = stack.use(
     createSite({
       ...swapTo("first", blue.port),
-      "listeners.json": [listener({ name: "http", port, routes: "routes", accessLog: log.field })],
+      "listeners.json": [loggedListener("http", "routes")],
       ...files,
     }),
   );
@@ -126,7 +130,7 @@ export async function startFileEnvoy(
   await linesSince();
   load.take();
   return {
-    ...{ blue, green, site, out, writing, envoy, port, load, pathOf },
+    ...{ blue, green, site, out, writing, envoy, port, load, pathOf, listener: loggedListener },
     async losses() {
       const { total, failed, slowestMs } = load.take();
       const isStatus = ([text]: readonly [string, number]): boolean => /^\d{3} /.test(text);

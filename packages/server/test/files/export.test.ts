@@ -4,7 +4,7 @@ import { contentDigest, type ResponseFormat } from "@xdskit/envoy-api";
 import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { createResource } from "@xdskit/protocol";
 import { createServer, XdsError } from "@xdskit/server";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { testApi } from "../support/test-server.ts";
 import {
   both,
@@ -23,6 +23,11 @@ import {
   temporaryDirectory,
   tlsFrom,
 } from "./file-world.ts";
+
+/** The names of the resources in a file. */
+function namesIn(path: string): readonly string[] {
+  return readResponse(path, "yaml").resources.map(({ name }) => name);
+}
 
 const formats: readonly ResponseFormat[] = ["yaml", "json", "pb", "pb_text"];
 
@@ -167,6 +172,37 @@ test("a cluster is there before a route to it, and goes after it; nothing is tou
   writing.commit(both(put(cluster("y"), endpoints("y", 2), routes("r", "y")), gone(cluster("x"), endpoints("x", 1))));
   await writing.whenInSync();
   expect(changes).toEqual(["+cds.yaml +eds/y.yaml", "+rds/r.yaml", "+cds.yaml", "-eds/x.yaml"]);
+});
+
+test("a listener under a new name with its own routes and cluster takes the place of the former one in one step", async () => {
+  using out = temporaryDirectory();
+  const { writing } = await startExport({ directory: out.path });
+  await using _ = writing;
+  writing.commit(put(cluster("x"), endpoints("x", 1), routes("old", "x"), listener("old", "old")));
+  await writing.whenInSync();
+  const held: (readonly string[])[] = [];
+  writing.on("files-written", ({ written }) => {
+    if (written.includes("lds.yaml")) held.push(namesIn(join(out.path, "lds.yaml")));
+  });
+  const arrives = put(cluster("y"), endpoints("y", 2), routes("new", "y"), listener("new", "new"));
+  const leaves = gone(cluster("x"), endpoints("x", 1), routes("old", "x"), listener("old", "old"));
+  writing.commit(both(arrives, leaves));
+  await writing.whenInSync();
+  expect(held).toEqual([["new"]]);
+  expect(filesBelow(out.path)).toEqual(["cds.yaml", "eds/y.yaml", "lds.yaml", "rds/new.yaml", "srds.yaml"]);
+});
+
+test("what was deleted while the node was refused goes once it is admitted again", async () => {
+  using out = temporaryDirectory();
+  const { writing, problems } = await startExport({ directory: out.path });
+  await using _ = writing;
+  writing.commit(put(cluster("x"), endpoints("x", 1), routes("r", "x"), listener("a", "r"), listener("b", "r")));
+  await writing.whenInSync();
+  writing.setNodeMapping(() => ({ refused: "not now" }));
+  writing.commit(gone(listener("b", "r")));
+  writing.setNodeMapping(() => ["base"]);
+  await vi.waitFor(() => expect(namesIn(join(out.path, "lds.yaml"))).toEqual(["a"]), { timeout: 20_000 });
+  expect(problems).toEqual(["the stream of the writer was ended: not now"]);
 });
 
 test("what a writer that was killed left is replaced in that order too", async () => {

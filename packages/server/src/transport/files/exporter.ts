@@ -155,6 +155,7 @@ export class FileExporter implements BodyHandle {
     this.#open = [];
     this.#asked.clear();
     this.#view.restart();
+    this.#wasInSync = false; // the next stream brings everything at once, but no removals
     if (this.#isClosed || this.#parts.hub.readiness.state === "draining") return;
     this.#reportProblem(`the stream of the writer was ended: ${status.message}`);
     this.#later(this.#retryMs);
@@ -212,10 +213,11 @@ export class FileExporter implements BodyHandle {
   #read({ body: { type, segments }, nonce }: TakenResponse): void {
     const names: string[] = [];
     const refused: string[] = [];
+    const arrivals = segments.flatMap(({ puts }) => puts.map(({ name }) => name));
     for (const { puts, removed, missing, errors = [] } of segments) {
       for (const name of [...removed, ...missing]) {
         names.push(name);
-        this.#view.remove(type, name);
+        this.#view.remove(type, name, arrivals);
       }
       for (const { name } of errors) this.#view.refuse(type, name);
       for (const resource of puts) {

@@ -93,6 +93,20 @@ test("what is gone stays in its file while something in files names it", () => {
   expect(view.unused().map(describe)).toEqual(["eds/c.yaml: "]);
 });
 
+test("what is removed stays until what came with its removal is ready", () => {
+  const view = answeredView();
+  view.put(resource(LDS, "old", routesOf("old")));
+  view.put(resource(RDS, "old"));
+  write(view);
+  view.remove(LDS, "old", ["new"]);
+  view.put(resource(LDS, "new", routesOf("new")));
+  expect(write(view)).toEqual([]);
+  expect(view.isInForce(LDS, "old")).toBe(false);
+  view.put(resource(RDS, "new"));
+  expect(write(view)).toEqual([["rds/new.yaml: new"], ["lds.yaml: new"]]);
+  expect(view.isInForce(LDS, "old")).toBe(true);
+});
+
 test("what files held before stays until it is let go", () => {
   const view = answeredView();
   view.hold(resource(CDS, "before"));

@@ -22,6 +22,13 @@ export interface FileContent {
   readonly version: string;
 }
 
+/** A removed resource that its file still has. */
+interface Leaving {
+  readonly resource: FileResource;
+  /** Names that were put by the response that removed it. */
+  readonly arrivals: readonly string[];
+}
+
 /** The state of one type. */
 interface TypeFiles {
   readonly type: FileType;
@@ -34,6 +41,8 @@ interface TypeFiles {
   readonly inForce: Map<string, FileResource | undefined>;
   /** Resources that the previous writer left in the file of a whole type and that may still be in use. */
   readonly heldOver: Map<string, FileResource>;
+  /** Removed resources of a whole type that stay until what came with their removal is ready. */
+  readonly leaving: Map<string, Leaving>;
   /** Names whose files may be missing. */
   readonly doubted: Set<string>;
   /** Version of the file of a whole type. */
@@ -57,15 +66,23 @@ export class FileView {
     const files = this.#of(resource.type);
     if (files === undefined) return;
     files.absent.delete(resource.name);
+    files.leaving.delete(resource.name);
     // An unchanged resource does not touch its file.
     if (files.told.get(resource.name)?.sum !== resource.sum) files.told.set(resource.name, resource);
   }
 
-  remove(type: TypeUrl, name: string): void {
+  /**
+   * Removes a resource; `arrivals` are the names that the same response puts. One of them may be its replacement, such as
+   * a listener at its address, so the file of a whole type keeps it until they are ready.
+   */
+  remove(type: TypeUrl, name: string, arrivals: readonly string[] = []): void {
     const files = this.#of(type);
-    files?.told.delete(name);
-    files?.heldOver.delete(name);
-    if (files?.type.isWhole === false) files.absent.add(name);
+    if (files === undefined) return;
+    const resource = files.inForce.get(name) ?? files.heldOver.get(name);
+    files.told.delete(name);
+    files.heldOver.delete(name);
+    if (!files.type.isWhole) files.absent.add(name);
+    else if (resource !== undefined) files.leaving.set(name, { resource, arrivals });
   }
 
   /** Marks a name as present but unavailable: its previous version stays, and nothing waits for it. */
@@ -82,6 +99,7 @@ export class FileView {
       }
       files.told.clear();
       files.absent.clear();
+      files.leaving.clear();
       files.isAnswered = !this.#layout.types.includes(files.type);
     }
   }
@@ -182,6 +200,7 @@ export class FileView {
       files.version = version;
       files.inForce.clear();
       for (const resource of resources) files.inForce.set(resource.name, resource);
+      for (const left of files.leaving.keys()) if (!files.inForce.has(left)) files.leaving.delete(left);
       return;
     }
     files.inForce.set(name, resources[0]);
@@ -300,6 +319,7 @@ function emptyType(type: FileType, isAnswered: boolean): TypeFiles {
     absent: new Set(),
     inForce: new Map(),
     heldOver: new Map(),
+    leaving: new Map(),
     doubted: new Set(),
     version: undefined,
   };
@@ -316,10 +336,26 @@ function wholeChange(files: TypeFiles, isReady: (resource: FileResource) => bool
     const stands = newest !== undefined && isReady(newest) ? newest : (inForce.get(name) ?? heldOver.get(name));
     return stands === undefined ? [] : [stands];
   });
+  resources.push(...staying(files, isReady));
   // Before the type's first file, resources wait for their references: an empty file would mean that there are none.
   if (files.version === undefined && resources.length === 0 && told.size > 0) return [];
   const content = contentOf(files.type, undefined, resources);
   return content.version === files.version ? [] : [content];
+}
+
+/** The removed resources that stay for now. */
+function staying({ told, leaving }: TypeFiles, isReady: (resource: FileResource) => boolean): readonly FileResource[] {
+  const isAwaited = new Map<readonly string[], boolean>();
+  return [...leaving.values()].flatMap(({ resource, arrivals }) => {
+    const awaited =
+      isAwaited.get(arrivals) ??
+      arrivals.some((name) => {
+        const arrival = told.get(name);
+        return arrival !== undefined && !isReady(arrival);
+      });
+    isAwaited.set(arrivals, awaited);
+    return awaited ? [resource] : [];
+  });
 }
 
 function singleChanges(files: TypeFiles, isReady: (resource: FileResource) => boolean): readonly FileContent[] {
