@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { sotw } from "../../../test/support/conversation.ts";
 import { PolledState, pollerOf } from "../../../test/support/pollers.ts";
-import { CLUSTER } from "../../../test/support/resources.ts";
+import { CLUSTER, ENDPOINTS, resource } from "../../../test/support/resources.ts";
 import type { SotwRequest } from "../../message/request.ts";
 import type { Report } from "../contract/effect.ts";
 import { bytesOfValue } from "../memory/value-cost.ts";
@@ -210,6 +210,28 @@ describe("a poller is described", () => {
     if (one !== undefined) state.base.put(2, { ...one, ttlMs: 1000 });
     expect(poller.describe().types).toMatchObject([{ ttl: "unsafe" }]);
   });
+});
+
+test("a poller of endpoints that are gone has everything, whether it polls on with its former version or no more", () => {
+  const state = new PolledState();
+  const put = (revision: number): void => {
+    state.base.put(revision, resource(ENDPOINTS, "a", `${revision}`));
+    state.responses.advance(revision, undefined);
+  };
+  const poller = pollerOf(7, "k", state.polled(["a"], ENDPOINTS));
+  const poll = (versionInfo: string): string =>
+    poller.classify(sotw(ENDPOINTS, { versionInfo }), () => poller.polled.response()).as;
+  const found = (revision: number): readonly unknown[] => [poller.standing(revision), poller.behind(revision)];
+  put(2);
+  const { version } = poller.polled.response().body;
+  expect([poll(version), ...found(2)]).toEqual(["ack", "deployed", []]);
+  state.base.tableFor(ENDPOINTS).delete("a", 3);
+  state.responses.advance(3, undefined);
+  expect(found(3)).toEqual(["deployed", []]);
+  poller.give(poller.polled.response());
+  expect([poll(version), ...found(3)]).toEqual(["nack", "deployed", []]);
+  put(4);
+  expect(poller.standing(4)).toBe("pending");
 });
 
 test("a poller costs its key, the first node and one that differs from it, and the reason of its NACK", () => {

@@ -120,9 +120,12 @@ export class Poller implements ProgressMember, Placeable {
     return this.#acked !== undefined || this.#nacked !== undefined;
   }
 
-  /** The newest revision whose content it is known to have. */
+  /**
+   * The newest revision whose content it is known to have. Of names without resources there is nothing to have, and a
+   * client never says that it knows: it polls on with its former version, or no more, as Envoy for a deleted cluster.
+   */
   get reached(): number {
-    const isCurrent = this.#acked?.version === this.polled.response().body.version;
+    const isCurrent = this.#hasNothingToTake || this.#acked?.version === this.polled.response().body.version;
     return Math.min(isCurrent ? this.polled.current.revision : (this.#acked?.revision ?? -1), this.placedTo);
   }
 
@@ -212,9 +215,18 @@ export class Poller implements ProgressMember, Placeable {
     };
   }
 
+  /** Whether none of the names that it polls for has a resource, or an error in place of one. */
+  get #hasNothingToTake(): boolean {
+    const { subscription, traits } = this.polled;
+    if (subscription.isWildcard || traits.isFullState) return false;
+    const { resources, errors } = this.polled.response().summary;
+    return resources === 0 && errors.length === 0;
+  }
+
   #describeType(): TypeState {
     const { traits, subscription, current } = this.polled;
     const last = this.#given?.what ?? this.#acked;
+    const isPending = this.answers && this.#given?.fate === "pending" && !this.#hasNothingToTake;
     return {
       type: traits.type,
       isWildcard: subscription.isWildcard,
@@ -228,7 +240,7 @@ export class Poller implements ProgressMember, Placeable {
       pendingRemovals: [],
       // No heartbeat renews a TTL for a poller.
       ttl: current.view.timed(traits.type).resources.length > 0 ? "unsafe" : undefined,
-      pending: this.answers && this.#given?.fate === "pending" ? [deliveryOf(this.#given.what)] : [],
+      pending: isPending && this.#given !== undefined ? [deliveryOf(this.#given.what)] : [],
       acked: this.#acked && deliveryOf(this.#acked),
       nacked: this.#nacked && {
         ...deliveryOf(this.#nacked),
