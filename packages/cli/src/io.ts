@@ -33,6 +33,11 @@ export interface Io {
   now(): Date;
   /** From now on, the command continues when the reader of stdout is gone. */
   needNoReader(): void;
+  /**
+   * From now on, when the reader of stdout is gone, the command still ends by itself, with the exit code that it has
+   * without a reader that stops early.
+   */
+  endByItself(): void;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as the reason. */
   readonly interrupted: AbortSignal;
   /**
@@ -59,10 +64,14 @@ export function createProcessIo({ keepsHangup }: { readonly keepsHangup: boolean
     });
   }
   let needsReader = true;
-  // A reader that stops early, such as `head`, ends the process without an error.
+  let endsByItself = false;
+  // A reader that stops early, such as `head`, is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (!needsReader) return;
-    if (error.code === "EPIPE") process.exit(exitCode.ok);
+    if (error.code === "EPIPE") {
+      if (endsByItself) return;
+      process.exit(exitCode.ok);
+    }
     process.stderr.write(`xds: cannot write to standard output: ${systemErrorReason(error)}\n`);
     process.exit(exitCode.outputFailed);
   });
@@ -79,7 +88,8 @@ export function createProcessIo({ keepsHangup }: { readonly keepsHangup: boolean
     },
     input: () => process.stdin,
     drained: async () => {
-      if (process.stdout.writableNeedDrain) await once(process.stdout, "drain");
+      // An error is handled above.
+      if (process.stdout.writableNeedDrain) await once(process.stdout, "drain").catch(() => undefined);
     },
     openScreen: () => (understandsEscapes(stdout, process.env) ? openScreen(process.stdout, process.stdin) : undefined),
     env: process.env,
@@ -87,6 +97,9 @@ export function createProcessIo({ keepsHangup }: { readonly keepsHangup: boolean
     now: () => new Date(),
     needNoReader: () => {
       needsReader = false;
+    },
+    endByItself: () => {
+      endsByItself = true;
     },
     interrupted: interruption.signal,
     onHangup: (listener) => hangups.listen(listener),

@@ -21,6 +21,7 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
     io,
     colorsOf,
     perform: async (work) => {
+      io.endByItself();
       code = await Promise.race([work(), aborted(io.interrupted).then(() => exitCode.interrupted)]);
     },
     performUntilInterrupted: async (work) => {

@@ -68,6 +68,7 @@ export class CapturedIo implements Io {
   }
 
   needNoReader(): void {}
+  endByItself(): void {}
 
   /** What SIGHUP would run. */
   hangUp: () => void = () => undefined;

@@ -123,6 +123,16 @@ test("a reader that stops early ends the command without an error", async () => 
   expect([told, exited]).toEqual(["", [0, null]]);
 });
 
+test("a reader that stops early does not hide the problems that a command found", async () => {
+  const site = await Site.make({ "broken.yaml": "- name: nothing\n".repeat(900) });
+  const child = spawn(process.execPath, [command, "validate", site.directory], { stdio: ["ignore", "pipe", "pipe"] });
+  started.push(child);
+  child.stdout.destroy();
+  const [told, exited] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect([told, exited]).toEqual(["", [1, null]]);
+  await site.remove();
+});
+
 test("the first Ctrl-C sends clients away, the second ends the process at once", async () => {
   const site = await Site.make({ "clusters.yaml": clusters("one") });
   const serving = xds("serve", site.directory, "--listen", "127.0.0.1:0", "--admin", "off");
