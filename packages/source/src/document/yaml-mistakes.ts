@@ -14,7 +14,7 @@ export function mistakesOf(
     const line = text.lastIndexOf("\n", error.pos[0]);
     if (lines.has(line) && error.code !== "DUPLICATE_KEY") continue;
     lines.add(line);
-    const mayBeOpen = error.code === "MISSING_CHAR" || error.code === "BAD_INDENT";
+    const mayBeOpen = (error.code === "MISSING_CHAR" && !isSpace(error.message)) || error.code === "BAD_INDENT";
     const opened = mayBeOpen ? findUnclosed(tokens, error.pos[0]) : undefined;
     mistakes.push(opened === undefined ? explain(error, text) : explainUnclosed(opened, text));
   }
@@ -48,7 +48,7 @@ function explain(error: YAMLError, text: string): TextTrouble {
         ? trouble('expected a key or value, got "@"', 'write "@type" in quotes')
         : trouble("expected a value, got a character that YAML reserves", "put the value in quotes");
     case "MISSING_CHAR":
-      return trouble(missing(error.message));
+      return trouble(...missing(error.message));
     case "BLOCK_AS_IMPLICIT_KEY":
       return trouble(
         'expected one key on this line, got a second ":"',
@@ -57,10 +57,7 @@ function explain(error: YAMLError, text: string): TextTrouble {
     case "BAD_INDENT":
       return trouble("expected the same indentation as the lines it belongs to");
     case "MULTILINE_IMPLICIT_KEY":
-      return trouble(
-        'expected ":" after a key on the same line',
-        "a colon or a space after it is missing, or the indentation of the next line is wrong",
-      );
+      return trouble(...missingColon);
     case "BAD_DQ_ESCAPE":
       return trouble("expected a known escape after the backslash", "write \\\\ for a backslash, or use single quotes");
     case "UNEXPECTED_TOKEN":
@@ -86,9 +83,30 @@ function explainUnclosed(offset: number, text: string): TextTrouble {
   return { code: "YAML_SYNTAX", offset, message: `expected the ${opened} that is opened here to be closed` };
 }
 
-function missing(message: string): string {
-  const character = /[\]},:]/.exec(message)?.[0];
-  return character === undefined ? "expected a character that is missing here" : `expected "${character}" before this`;
+const missingColon = [
+  'expected ":" after a key on the same line',
+  "a colon or a space after it is missing, or the indentation of the next line is wrong",
+] as const;
+
+/** Message and hint by the beginning of the reader's text, where that does not name the character before its place. */
+const missingByText: readonly (readonly [start: string, explained: readonly [message: string, hint?: string]])[] = [
+  ["Implicit map keys", missingColon],
+  ["Comments must be separated", ['expected a space before "#"']],
+  ["Tags and anchors must be separated", ["expected a space after a tag or an anchor"]],
+];
+
+/** Whether the missing character is a space, and thus nothing that closes a quote or a bracket. */
+function isSpace(text: string): boolean {
+  return text.includes("must be separated");
+}
+
+function missing(text: string): readonly [message: string, hint?: string] {
+  const explained = missingByText.find(([start]) => text.startsWith(start))?.[1];
+  if (explained !== undefined) return explained;
+  const character = /[\]},:]/.exec(text)?.[0];
+  return [
+    character === undefined ? "expected a character that is missing here" : `expected "${character}" before this`,
+  ];
 }
 
 function lowerFirst(text: string): string {

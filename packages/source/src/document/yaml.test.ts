@@ -53,6 +53,14 @@ test("a key that stands twice is named, unless it could be a secret", () => {
   ]);
 });
 
+test.each([
+  ["a space after a colon, in the last line of a mapping", "a: 1\nb:1\n", 'expected ":" after a key on the same line'],
+  ["a space before a comment", 'a: "b"# c\n', 'expected a space before "#"'],
+  ["a space after an anchor", "a: &b[c]\n", "expected a space after a tag or an anchor"],
+])("what is missing is named: %s", (_, text, message) => {
+  expect(troubles(text)).toEqual([["YAML_SYNTAX", message]]);
+});
+
 test("a bare star is told to be put in quotes", () => {
   expect(readYaml("domains: [*]\n").troubles).toEqual([
     {
