@@ -322,6 +322,24 @@ test("generations behind a link: each swap is whole, and old ones go", async () 
   expect(readdirSync(out.path).filter((name) => /^\.\.\d/.test(name))).toHaveLength(1);
 });
 
+test("a directory that was written without links is not turned into one with links", async () => {
+  using out = temporaryDirectory();
+  const first = await startExport({ directory: out.path });
+  first.writing.commit(put(cluster("x"), endpoints("x", 1)));
+  await first.writing.whenInSync();
+  await first.writing.close();
+  const before = readdirSync(out.path);
+  const { writing } = await startExport({ directory: out.path, symlinks: true });
+  await using _ = writing;
+  const told = new Promise<string>((resolve) => {
+    writing.on("files-problem", ({ message }) => resolve(message));
+  });
+  writing.commit(put(cluster("x"), endpoints("x", 1)));
+  const where = join(out.path, "eds");
+  expect(await told).toBe(`expected a link at ${where}, got a folder: empty the directory, or write to another one`);
+  expect(readdirSync(out.path)).toEqual(before);
+});
+
 test("a failure is told, changes nothing, and is tried again", async () => {
   using out = temporaryDirectory();
   const { writing, problems } = await startExport({ directory: out.path, rewriteSources: true });

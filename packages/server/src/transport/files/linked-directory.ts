@@ -109,6 +109,8 @@ export class LinkedDirectory implements FileTarget {
     const target = join(DATA, top);
     const path = join(this.#path, top);
     if ((await readLink(path)) === target) return;
+    if ((await lstat(path).catch(() => undefined))?.isDirectory() === true)
+      throw new Error(`expected a link at ${path}, got a folder: empty the directory, or write to another one`);
     await rm(`${path}${NEXT}`, { force: true });
     await symlink(target, `${path}${NEXT}`);
     await rename(`${path}${NEXT}`, path);
