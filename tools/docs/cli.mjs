@@ -9,7 +9,8 @@ async function said(run, argv) {
   let text = "";
   const output = { write: (more) => (text += more), isTerminal: false, columns: COLUMNS };
   const interrupted = new AbortController().signal;
-  await run(argv, { stdout: output, stderr: output, env: {}, cwd: ".", now: () => new Date(0), interrupted });
+  const io = { stdout: output, stderr: output, env: {}, cwd: ".", now: () => new Date(0), interrupted };
+  await run(argv, { ...io, endByItself: () => undefined });
   return text.trimEnd();
 }
 
