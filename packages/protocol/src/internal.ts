@@ -203,7 +203,7 @@ export {
   type VariantName,
   variantKey,
 } from "./resource/variant-name.ts";
-export { addSums, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
+export { addSums, type Digest, formatVersion, subtractSums, TTL_LIMIT_MS } from "./resource/version.ts";
 export {
   formatVirtualHostName,
   parseVirtualHostName,

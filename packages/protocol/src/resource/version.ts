@@ -62,23 +62,23 @@ function digitOf(bits: number): number {
   return DIGIT_CODES[bits & 63] ?? 0;
 }
 
-/** Protobuf has no duration of so many milliseconds, some 10,000 years. */
-const TOO_LONG_MS = 315_576_000_001_000;
+/** The TTL from which on protobuf has no such duration, in milliseconds: some 10,000 years. */
+export const TTL_LIMIT_MS = 315_576_000_001_000;
 
 /**
  * Creates a resource with a version: a digest of what a client would notice, never of when or where it was made
  * (S-VER-08). Names become canonical (B-XTP-02).
  *
- * @throws {RangeError} if the TTL is not more than 0 (B-TTL-19) or above 10,000 years, or the name holds a lone surrogate and so cannot be
- * sent
+ * @throws {RangeError} if the TTL is not more than 0 (B-TTL-19) or above 10,000 years, or the name holds a lone surrogate
+ * and so cannot be sent
  */
 export function createResource(given: ResourceInput, digest: Digest): Resource {
   const name = canonicalName(given.name);
   const aliases = canonicalNames(given.aliases ?? []);
   const isCanonical = name === given.name && (given.aliases === undefined || aliases === given.aliases);
   const input = isCanonical ? given : { ...given, name, aliases };
-  if (input.ttlMs !== undefined && !(input.ttlMs > 0 && input.ttlMs < TOO_LONG_MS)) {
-    const range = `a ttl of more than 0 and less than ${TOO_LONG_MS} ms`;
+  if (input.ttlMs !== undefined && !(input.ttlMs > 0 && input.ttlMs < TTL_LIMIT_MS)) {
+    const range = `a ttl of more than 0 and less than ${TTL_LIMIT_MS} ms`;
     throw new RangeError(`expected ${range} on ${input.name}, got ${input.ttlMs}`);
   }
   if (isReservedName(name)) throw new RangeError("expected a name that is text, got half of a surrogate pair in it");

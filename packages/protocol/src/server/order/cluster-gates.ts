@@ -79,7 +79,7 @@ export class ClusterGates {
    * has to wait. A new aggregate does not wait: nothing uses it yet.
    */
   waitOfAggregates(clusters: TypeStream, current: CurrentView, isReturning: boolean): WaitOf | undefined {
-    if (!this.regroups(clusters, current)) return undefined;
+    if (!this.mayRegroup(clusters, current)) return undefined;
     const { type, lackOf } = this.#gateOf(clusters, current, isReturning, true);
     return ({ resource, replaces }) => {
       if (replaces === undefined || this.#parts.warmingClusters.isNew(resource.name)) return undefined;
@@ -95,7 +95,7 @@ export class ClusterGates {
   }
 
   /** Whether aggregate Clusters that the client has get other members, or are held back. */
-  regroups(clusters: TypeStream, current: CurrentView): boolean {
+  mayRegroup(clusters: TypeStream, current: CurrentView): boolean {
     const { position, heldBackFrom, traits } = clusters;
     if (position === undefined) return false;
     if (heldBackFrom !== Number.POSITIVE_INFINITY) return true;

@@ -201,7 +201,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   }
 
   next(current: CurrentView, bounds: FlushBounds): readonly PendingResponse[] {
-    // The usual flush of a stream, which should cost nothing.
+    // The usual flush: without removals there is nothing to defer.
     if (this.#pendingRemovals.isEmpty && this.#machine.mayRemove?.(current) === false)
       return this.#machine.next(current, bounds);
     if (this.#reported !== undefined) this.#takeUp(this.#reported, current);

@@ -267,10 +267,13 @@ export class Order {
     return this.#warmingClusters.takeOwed();
   }
 
-  /** What a type that uses Clusters, as aggregate Clusters do, has to wait for; undefined: nothing. Called once per flush. */
+  /**
+   * What a type that uses Clusters, as aggregate Clusters do, has to wait for; undefined: nothing. Called at most once per
+   * flush.
+   */
   waitsOf(user: TypeStream, current: CurrentView): Waits | undefined {
-    // The usual flush of Clusters, which should cost nothing.
-    if (this.isAtRest && this.#members.clusters.has(user) && !this.#gates.regroups(user, current)) return undefined;
+    // The usual flush of Clusters: an order at rest has nothing to read or drop, and only aggregates wait.
+    if (this.isAtRest && this.#members.clusters.has(user) && !this.#gates.mayRegroup(user, current)) return undefined;
     // Before newer versions of it are sent.
     this.#removals.readyTo();
     this.#removals.note(user, current);

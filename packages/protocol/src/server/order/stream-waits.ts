@@ -112,7 +112,7 @@ export class StreamWaits {
   }
 
   /** Whether the client has time left to subscribe to what it uses. */
-  awaitReturn(types: readonly TypeStream[]): boolean {
+  isReturnAwaited(types: readonly TypeStream[]): boolean {
     return this.#order.awaitsReturn && types.some((type) => this.#returnOf(type) !== undefined);
   }
 

@@ -32,7 +32,7 @@ export class StreamErrors {
   }
 
   /** Whether a type ever had an error that its client is sent, or has one now. */
-  concern(type: TypeStream, view: View): boolean {
+  mayHaveErrors(type: TypeStream, view: View): boolean {
     return this.#sent.has(type) || this.#isAny(type, view);
   }
 

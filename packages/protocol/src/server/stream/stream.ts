@@ -287,11 +287,11 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
   /** Whether a flush leaves a type as it is: most clients have several, of which a transaction changes one. */
   #isIdle(type: TypeStream): boolean {
     if (type.hasNews(this.view) || !type.pendingRemovals.isEmpty || type.withholdsRemovals === true) return false;
-    return this.identity.siblings.order.isAtRest && !this.#errors.concern(type, this.view);
+    return this.identity.siblings.order.isAtRest && !this.#errors.mayHaveErrors(type, this.view);
   }
 
   #findSettled(): boolean {
-    if (!this.#waits.isEmpty || this.#beats.isDue || this.#waits.awaitReturn(this.#inOrder)) return false;
+    if (!this.#waits.isEmpty || this.#beats.isDue || this.#waits.isReturnAwaited(this.#inOrder)) return false;
     // What waits for an ACK has news, or removals.
     return this.#inOrder.every((type) => {
       if (!type.pendingRemovals.isEmpty || type.withholdsRemovals === true) return false;

@@ -326,17 +326,16 @@ export class SotwTypeStream implements TypeStream {
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
     const isAsked = asked.length > 0 || this.sentState.resendsAll || this.#mayArriveGone;
     if (!isChanged && !isAsked) return this.#advance(current, []);
-    const asks: Pick<PendingResponse, "asked"> = isAsked ? { asked: this.sentState.pendingNames } : {};
+    const askedFor = isAsked ? this.sentState.pendingNames : undefined;
     // A client that joins a wildcard is sent unchanged resources for the first time.
     const news = this.sentState.resendsAll ? undefined : [changes.puts, asked];
     if (this.subscription.isSoleWildcard) {
       const body = current.wholeBody("sotw", type);
-      return this.#advance(current, [
-        { ...asks, body, isInOrder: true, news: news ?? body.segments.map((segment) => segment.puts) },
-      ]);
+      const told = news ?? body.segments.map((segment) => segment.puts);
+      return this.#advance(current, [{ body, isInOrder: true, news: told, asked: askedFor }]);
     }
     const { puts } = current.select(type, this.subscription);
-    return this.#advance(current, [{ ...asks, ...this.#selected(current, puts, news ?? [puts]) }]);
+    return this.#advance(current, [this.#selected(current, puts, news ?? [puts], askedFor)]);
   }
 
   /** The full state, with each held-back resource replaced by its target or by what the client was last sent. */
@@ -442,13 +441,19 @@ export class SotwTypeStream implements TypeStream {
     return { body, isInOrder: true, news: [puts] };
   }
 
-  #selected(current: CurrentView, puts: readonly Resource[], news: PendingResponse["news"]): PendingResponse {
+  #selected(
+    current: CurrentView,
+    puts: readonly Resource[],
+    news: PendingResponse["news"],
+    asked?: PendingResponse["asked"],
+  ): PendingResponse {
     const { type } = this.traits;
     const make = (): Segment => ({ puts, removed: [], missing: [] });
     return {
       body: current.selectionBody("sotw", type, this.subscription, make, undefined),
       isInOrder: true,
       news,
+      asked,
     };
   }
 

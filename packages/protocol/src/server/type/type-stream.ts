@@ -146,7 +146,10 @@ export interface TypeStream {
   listedIn?(view: View): ReadonlySet<string>;
   /** Whether something that the client holds is to be removed. */
   removesAny(current: CurrentView): boolean;
-  /** Delta: whether `next` may remove anything, as it does not if only changes are to be sent and none is a removal. */
+  /**
+   * Delta: whether `next` may send a removal that has to wait, as it does not if only changes are to be sent and none is a
+   * removal. That a requested name is absent does not wait.
+   */
   mayRemove?(current: CurrentView): boolean;
   /**
    * Delta: withholds the removals of those of the names that the view refers to, until it no longer does. Returns them.
