@@ -189,10 +189,13 @@ describe("every problem of a resource is found at once (B-VAL-04)", () => {
       ["error DURATION_INVALID ttl: expected a ttl of more than 0, got 0s"],
       ["error DURATION_INVALID ttl: expected a ttl of more than 0, got -1s"],
     ]);
-    const { input, problems } = api.readEncodedResource(url(V3.runtime), new Uint8Array(), { name: "r", ttlMs: 0 });
-    expect([input, lines(problems)]).toEqual([
-      undefined,
-      ["error DURATION_INVALID ttl: expected a ttl of more than 0, got 0s"],
+    const encoded = (ttlMs: number): unknown => {
+      const { input, problems } = api.readEncodedResource(url(V3.runtime), new Uint8Array(), { name: "r", ttlMs });
+      return [input, lines(problems)];
+    };
+    expect([0, 400_000_000_000_000].map(encoded)).toEqual([
+      [undefined, ["error DURATION_INVALID ttl: expected a ttl of more than 0, got 0s"]],
+      [undefined, ["error DURATION_INVALID ttl: expected a ttl of at most 10000 years, got a longer one"]],
     ]);
   });
 

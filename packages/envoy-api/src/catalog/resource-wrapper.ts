@@ -1,5 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import { type Constraints, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { TTL_LIMIT_MS } from "@xdskit/protocol/internal";
 import type {
   DynamicParameterConstraints,
   Resource,
@@ -97,17 +98,16 @@ function constraintsOf({ type }: DynamicParameterConstraints, problems: ProblemL
 
 /** Checks that a TTL is valid (B-TTL-19) and long enough for three heartbeats before it expires. */
 export function checkTtl({ ttlMs }: ResourceWrapper, problems: ProblemList): void {
-  if (ttlMs === undefined || ttlMs >= SHORT_TTL_MS) return;
+  if (ttlMs === undefined || (ttlMs >= SHORT_TTL_MS && ttlMs < TTL_LIMIT_MS)) return;
   problems.path.push("ttl");
-  if (ttlMs > 0) {
+  const leaveOut = "leave it out for a resource that does not expire";
+  if (ttlMs >= TTL_LIMIT_MS) {
+    problems.error("DURATION_INVALID", "expected a ttl of at most 10000 years, got a longer one", leaveOut);
+  } else if (ttlMs > 0) {
     const message = `expected a ttl of ${SHORT_TTL_MS / 1000}s or more, got ${ttlMs / 1000}s: a pause on the way lets it expire`;
     problems.warning("TTL_SHORT", message);
   } else {
-    problems.error(
-      "DURATION_INVALID",
-      `expected a ttl of more than 0, got ${ttlMs / 1000}s`,
-      "leave it out for a resource that does not expire",
-    );
+    problems.error("DURATION_INVALID", `expected a ttl of more than 0, got ${ttlMs / 1000}s`, leaveOut);
   }
   problems.path.pop();
 }
