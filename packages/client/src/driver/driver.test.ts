@@ -4,6 +4,7 @@ import {
   type ClientEvent,
   ClientMachine,
   type ClientReport,
+  clientDialect,
   type DiscoveryRequest,
   type DiscoveryResponse,
   opaqueTraits,
@@ -176,3 +177,42 @@ test.each([
     await driver.close();
   },
 );
+
+/** A driver under a rate limit whose server floods it; `read` is how many responses it took. */
+function flooded(changes: Parameters<typeof grpcSource>[1]): {
+  readonly driver: Driver;
+  readonly read: () => number;
+  readonly over: Promise<void>;
+} {
+  let read = 0;
+  let flood: (listener: StreamListener) => void = () => {};
+  const over = new Promise<void>((resolve) => {
+    flood = async (listener) => {
+      for (; read < 3_000; read++) await listener.response(new Uint8Array());
+      resolve();
+    };
+  });
+  let isFirst = true;
+  const driver = driveWith(response, (listener) => {
+    if (isFirst) flood(listener);
+    isFirst = false;
+  });
+  const rateLimit = { maxTokens: 1, tokensPerSecond: 0.001 };
+  driver.watch({ source: grpcSource([], { rateLimit, ...changes }), type: CLUSTER, term: "a" }, () => {});
+  return { driver, read: () => read, over };
+}
+
+test("a response that is not read on is over when its stream is", async () => {
+  const { driver, read, over } = flooded({});
+  await vi.waitFor(() => expect(read()).toBe(1_000));
+  await driver.close();
+  await over;
+  expect(read()).toBe(3_000);
+});
+
+test("ACKs that are withheld while Clusters warm keep nothing from being read", async () => {
+  const { driver, read, over } = flooded({ dialect: clientDialect({ cdsAckWhenWarm: true }) });
+  await over;
+  expect(read()).toBe(3_000);
+  await driver.close();
+});

@@ -271,6 +271,8 @@ export class Driver {
     const type = onlyType ?? response.type;
     const isAnswered = type !== undefined && asked.has(type);
     if (source.kind !== "grpc" || source.rateLimit === undefined || !isAnswered) return;
+    // ACKs that are withheld while Clusters warm do not wait for tokens: what ends the warming may be still to be read.
+    if (source.dialect.cdsAckWhenWarm) return;
     if (++open.unanswered < MOST_UNANSWERED) return;
     await new Promise<void>((resolve) => {
       open.readOn = resolve;
@@ -306,6 +308,7 @@ export class Driver {
     const open = this.#streams.get(id);
     this.#streams.delete(id);
     open?.pauses?.close();
+    open?.readOn?.();
     return open?.stream;
   }
 }

@@ -16,7 +16,7 @@ const AT_ONCE_MS = 1_000;
 /** The limit of NACKs of a type that wait, for a server that does not wait for them. */
 const MOST_WAITING = 100;
 
-/** The NACKs of one type since its last ACK. */
+/** The NACKs of one type since its last other request. */
 interface Row {
   count: number;
   sentAtMs: number;

@@ -55,6 +55,8 @@ export class HealthDriver {
   #retryTimer: Timer | undefined;
   #reportTimer: Timer | undefined;
   #intervalMs = 0;
+  /** How long the last report took to make, in milliseconds. */
+  #tookMs = 0;
   #isClosed = false;
 
   constructor(options: HealthDriverOptions) {
@@ -123,10 +125,9 @@ export class HealthDriver {
     this.#rounds.stop();
   }
 
-  /** `tookMs`: how long the last report took to make. */
-  #tellLater(call: GrpcCall, tookMs: number = 0): void {
+  #tellLater(call: GrpcCall): void {
     this.#reportTimer?.cancel();
-    this.#reportTimer = startTimer(reportPauseMs(this.#intervalMs, tookMs), () => this.#tell(call));
+    this.#reportTimer = startTimer(reportPauseMs(this.#intervalMs, this.#tookMs), () => this.#tell(call));
   }
 
   /** The next report waits until this one is sent, so that reports do not pile up for a server that does not read. */
@@ -134,11 +135,11 @@ export class HealthDriver {
     const beganMs = performance.now();
     const json = findingsJson(this.#options.apiVersion, this.#rounds.findings());
     const { bytes } = this.#options.api.readMessage(RESPONSE, json);
-    const tookMs = performance.now() - beganMs;
-    if (bytes === undefined) this.#tellLater(call, tookMs);
+    this.#tookMs = performance.now() - beganMs;
+    if (bytes === undefined) this.#tellLater(call);
     else
       call.send(encodeHealthFindings(bytes), () => {
-        if (call === this.#call && !this.#isClosed) this.#tellLater(call, tookMs);
+        if (call === this.#call && !this.#isClosed) this.#tellLater(call);
       });
   }
 }

@@ -4,6 +4,7 @@ import {
   aFunction,
   aList,
   anObject,
+  aText,
   at,
   clientSwitchTable,
   fields,
@@ -19,6 +20,7 @@ import {
 } from "@xdskit/protocol/internal";
 import { aSignal, milliseconds, millisecondsOr0, problemsError, texts } from "../argument.ts";
 import { bootstrapFromEnvironment } from "../config/bootstrap-environment.ts";
+import type { TlsConfig } from "../config/client-config.ts";
 import type { ConfigProblem, XdsClientError } from "../error.ts";
 import { type FlatOptions, flatten } from "./flat-options.ts";
 import { nodeRules } from "./node-identity.ts";
@@ -36,6 +38,16 @@ const readingRules: RulesOf<ReadingOptions> = {
   fileFormat: oneOf("binary", "text", "yaml", "json"),
   isMoveOnly: aFlag,
 };
+const pem = rule("PEM as a string or bytes", (value) => isPath(value) || value instanceof Uint8Array);
+const tlsRules: RulesOf<TlsConfig> = {
+  ca: pem,
+  caPath: path,
+  certificate: pem,
+  certificatePath: path,
+  key: pem,
+  keyPath: path,
+  serverName: aText,
+};
 const transportRules: RulesOf<TransportOptions> = {
   variant: oneOf("sotw", "delta"),
   isAggregated: aFlag,
@@ -45,7 +57,10 @@ const transportRules: RulesOf<TransportOptions> = {
     rule("true, false or an object", (value) => typeof value === "boolean"),
     fields({ refreshDelayMs: milliseconds, requestTimeoutMs: milliseconds }),
   ),
-  tls: rule("true, false or an object", (value) => typeof value === "boolean" || isObject(value)),
+  tls: objectOr(
+    rule("true, false or an object", (value) => typeof value === "boolean"),
+    fields(tlsRules),
+  ),
   headers: texts,
   keepalive: objectOr(
     rule("false or an object", (value) => value === false),
