@@ -26,5 +26,6 @@ export async function spread<T>(
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  // It rejects if it is aborted, which the caller looks at.
   await elapsed(ms, undefined, { signal }).catch(() => undefined);
 }

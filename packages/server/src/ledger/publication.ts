@@ -54,12 +54,17 @@ export function ownPublication(publication: Publication): Publication {
     ...publication,
     ...(layers !== undefined && { layers: new Map([...layers].map(([layer, list]) => [layer, ownList(list)])) }),
     ...(changes !== undefined && { changes: changes.map(ownChange) }),
-    ...(placement !== undefined && { placement: structuredClone(placement) }),
+    ...(placement !== undefined && { placement: ownPlacement(placement) }),
   };
 }
 
 function ownChange({ layer, puts, deletes }: PublishedChange): PublishedChange {
   return { layer, ...(puts && { puts: ownList(puts) }), ...(deletes && { deletes: ownList(deletes) }) };
+}
+
+/** The ledger keeps a placement as JSON. */
+function ownPlacement(placement: Placement): Placement {
+  return JSON.parse(JSON.stringify(placement)) as Placement;
 }
 
 /** A list that is the same object as before is not read again, so one that may change is copied. */

@@ -107,6 +107,31 @@ test("what is removed stays until what came with its removal is ready", () => {
   expect(view.isInForce(LDS, "old")).toBe(true);
 });
 
+test("what is removed stays when what came with its removal is replaced before it is ready", () => {
+  const view = answeredView();
+  view.put(resource(LDS, "old", routesOf("old")));
+  view.put(resource(RDS, "old"));
+  write(view);
+  view.remove(LDS, "old", ["new"]);
+  view.put(resource(LDS, "new", routesOf("new")));
+  view.remove(LDS, "new", ["newer"]);
+  view.put(resource(LDS, "newer", routesOf("newer")));
+  expect(write(view)).toEqual([]);
+  view.put(resource(RDS, "newer"));
+  expect(write(view)).toEqual([["rds/newer.yaml: newer"], ["lds.yaml: newer"]]);
+});
+
+test("very many removals beside an arrival that is not ready stay in their file", () => {
+  const view = answeredView();
+  const names = Array.from({ length: 130_000 }, (_, i) => `c${i}`);
+  for (const name of names) view.put(resource(CDS, name));
+  write(view);
+  const arrivals = ["new"];
+  for (const name of names) view.remove(CDS, name, arrivals);
+  view.put(resource(CDS, "new", endpointsOf("new")));
+  expect(write(view)).toEqual([]);
+});
+
 test("what files held before stays until it is let go", () => {
   const view = answeredView();
   view.hold(resource(CDS, "before"));

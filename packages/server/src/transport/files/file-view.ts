@@ -22,11 +22,15 @@ export interface FileContent {
   readonly version: string;
 }
 
-/** A removed resource that its file still has. */
-interface Leaving {
-  readonly resource: FileResource;
-  /** Names that were put by the response that removed it. */
-  readonly arrivals: readonly string[];
+/** Removed resources that their file has until what may replace them is ready. */
+interface Handover {
+  /** The names that were put when these were removed. */
+  readonly began: readonly string[];
+  readonly leaving: Map<string, FileResource>;
+  /** The same names, and those that were put when one of them was removed in turn. */
+  readonly arrivals: Set<string>;
+  /** The lists whose names these are. */
+  readonly lists: Set<readonly string[]>;
 }
 
 /** The state of one type. */
@@ -41,8 +45,8 @@ interface TypeFiles {
   readonly inForce: Map<string, FileResource | undefined>;
   /** Resources that the previous writer left in the file of a whole type and that may still be in use. */
   readonly heldOver: Map<string, FileResource>;
-  /** Removed resources of a whole type that stay until what came with their removal is ready. */
-  readonly leaving: Map<string, Leaving>;
+  /** Removals of a whole type that wait for what came with them. */
+  readonly handovers: Set<Handover>;
   /** Names whose files may be missing. */
   readonly doubted: Set<string>;
   /** Version of the file of a whole type. */
@@ -66,7 +70,7 @@ export class FileView {
     const files = this.#of(resource.type);
     if (files === undefined) return;
     files.absent.delete(resource.name);
-    files.leaving.delete(resource.name);
+    for (const { leaving } of files.handovers) leaving.delete(resource.name);
     // An unchanged resource does not touch its file.
     if (files.told.get(resource.name)?.sum !== resource.sum) files.told.set(resource.name, resource);
   }
@@ -82,7 +86,7 @@ export class FileView {
     files.told.delete(name);
     files.heldOver.delete(name);
     if (!files.type.isWhole) files.absent.add(name);
-    else if (resource !== undefined) files.leaving.set(name, { resource, arrivals });
+    else handOver(files, { name, resource, arrivals });
   }
 
   /** Marks a name as present but unavailable: its previous version stays, and nothing waits for it. */
@@ -99,7 +103,7 @@ export class FileView {
       }
       files.told.clear();
       files.absent.clear();
-      files.leaving.clear();
+      files.handovers.clear();
       files.isAnswered = !this.#layout.types.includes(files.type);
     }
   }
@@ -200,7 +204,10 @@ export class FileView {
       files.version = version;
       files.inForce.clear();
       for (const resource of resources) files.inForce.set(resource.name, resource);
-      for (const left of files.leaving.keys()) if (!files.inForce.has(left)) files.leaving.delete(left);
+      for (const handover of files.handovers) {
+        for (const left of handover.leaving.keys()) if (!files.inForce.has(left)) handover.leaving.delete(left);
+        if (handover.leaving.size === 0) files.handovers.delete(handover);
+      }
       return;
     }
     files.inForce.set(name, resources[0]);
@@ -237,7 +244,7 @@ export class FileView {
     const files = this.#of(type);
     if (files === undefined) return true;
     const told = files.told.get(name);
-    // A deleted resource leaves the file of a whole type at once, other files once nothing references them.
+    // A deleted resource leaves the file of a whole type without another look, other files once nothing references them.
     if (told === undefined) return !files.type.isWhole || files.heldOver.has(name) || !files.inForce.has(name);
     return files.inForce.get(name)?.sum === told.sum;
   }
@@ -319,7 +326,7 @@ function emptyType(type: FileType, isAnswered: boolean): TypeFiles {
     absent: new Set(),
     inForce: new Map(),
     heldOver: new Map(),
-    leaving: new Map(),
+    handovers: new Set(),
     doubted: new Set(),
     version: undefined,
   };
@@ -336,26 +343,48 @@ function wholeChange(files: TypeFiles, isReady: (resource: FileResource) => bool
     const stands = newest !== undefined && isReady(newest) ? newest : (inForce.get(name) ?? heldOver.get(name));
     return stands === undefined ? [] : [stands];
   });
-  resources.push(...staying(files, isReady));
+  for (const resource of staying(files, isReady)) resources.push(resource);
   // Before the type's first file, resources wait for their references: an empty file would mean that there are none.
   if (files.version === undefined && resources.length === 0 && told.size > 0) return [];
   const content = contentOf(files.type, undefined, resources);
   return content.version === files.version ? [] : [content];
 }
 
+/** Notes that a resource, or a newer one that never came to its file, was removed together with arrivals. */
+function handOver(
+  { handovers }: TypeFiles,
+  removed: { readonly name: string; readonly resource: FileResource | undefined; readonly arrivals: readonly string[] },
+): void {
+  const { name, resource, arrivals } = removed;
+  if (arrivals.length === 0) return;
+  for (const before of handovers) {
+    if (!before.arrivals.has(name) || before.lists.has(arrivals)) continue;
+    before.lists.add(arrivals);
+    for (const arrival of arrivals) before.arrivals.add(arrival);
+  }
+  if (resource === undefined) return;
+  for (const { leaving } of handovers) leaving.delete(name);
+  const known = [...handovers].find((one) => one.began === arrivals);
+  const own: Handover = known ?? {
+    began: arrivals,
+    leaving: new Map(),
+    arrivals: new Set(arrivals),
+    lists: new Set([arrivals]),
+  };
+  own.leaving.set(name, resource);
+  handovers.add(own);
+}
+
 /** The removed resources that stay for now. */
-function staying({ told, leaving }: TypeFiles, isReady: (resource: FileResource) => boolean): readonly FileResource[] {
-  const isAwaited = new Map<readonly string[], boolean>();
-  return [...leaving.values()].flatMap(({ resource, arrivals }) => {
-    const awaited =
-      isAwaited.get(arrivals) ??
-      arrivals.some((name) => {
-        const arrival = told.get(name);
-        return arrival !== undefined && !isReady(arrival);
-      });
-    isAwaited.set(arrivals, awaited);
-    return awaited ? [resource] : [];
-  });
+function* staying(
+  { told, handovers }: TypeFiles,
+  isReady: (resource: FileResource) => boolean,
+): Iterable<FileResource> {
+  const isAwaited = (name: string): boolean => {
+    const arrival = told.get(name);
+    return arrival !== undefined && !isReady(arrival);
+  };
+  for (const { arrivals, leaving } of handovers) if ([...arrivals].some(isAwaited)) yield* leaving.values();
 }
 
 function singleChanges(files: TypeFiles, isReady: (resource: FileResource) => boolean): readonly FileContent[] {

@@ -65,8 +65,10 @@ export class LinkedDirectory implements FileTarget {
     const kept = this.#keptBut(new Set([...gone, ...files.map(({ path }) => path)]));
     const all = [...kept, ...files.map(({ path }) => path)];
     try {
+      const tops = new Set(all.map((path) => path.split("/")[0] ?? path));
+      for (const top of tops) await this.#requireNoFolder(top);
       await this.#build(name, files, kept);
-      for (const top of new Set(all.map((path) => path.split("/")[0] ?? path))) await this.#linkThrough(top);
+      for (const top of tops) await this.#linkThrough(top);
       await rm(join(this.#path, NEXT), { force: true });
       await symlink(name, join(this.#path, NEXT));
       await rename(join(this.#path, NEXT), join(this.#path, DATA));
@@ -104,13 +106,18 @@ export class LinkedDirectory implements FileTarget {
     return [...this.#files].filter((path) => !replaced.has(path));
   }
 
+  /** Before the first link is changed: a client that had some of the new generation would get no changes of the others. */
+  async #requireNoFolder(top: string): Promise<void> {
+    const path = join(this.#path, top);
+    if ((await lstat(path).catch(() => undefined))?.isDirectory() === true)
+      throw new Error(`expected a link at ${path}, got a folder: empty the directory, or write to another one`);
+  }
+
   /** Creates a client-visible link before the swap, because the new generation's references must resolve at once. */
   async #linkThrough(top: string): Promise<void> {
     const target = join(DATA, top);
     const path = join(this.#path, top);
     if ((await readLink(path)) === target) return;
-    if ((await lstat(path).catch(() => undefined))?.isDirectory() === true)
-      throw new Error(`expected a link at ${path}, got a folder: empty the directory, or write to another one`);
     await rm(`${path}${NEXT}`, { force: true });
     await symlink(target, `${path}${NEXT}`);
     await rename(`${path}${NEXT}`, path);
