@@ -1,6 +1,7 @@
 import type { ValuePath } from "@xdskit/protocol/internal";
 import type { FileFormat } from "../layout.ts";
 import { readBlockYaml } from "./block-yaml.ts";
+import { namingConflicts } from "./conflict-markers.ts";
 import type { DocumentPlace } from "./document-place.ts";
 import { type ItemExtent, type ItemMemory, knownExtent } from "./item-memory.ts";
 import { readJson } from "./json.ts";
@@ -45,7 +46,7 @@ export class SourceText implements PlacedText {
     this.#format = format;
     this.#position = new TextPosition(text);
     this.#items = items;
-    this.parsed = parsed ?? READERS[format](text, undefined, items);
+    this.parsed = parsed ?? namingConflicts(text, READERS[format](text, undefined, items));
   }
 
   /** The position of an offset. Shows the line only if the whole text contains nothing like a secret. */
