@@ -44,7 +44,7 @@ interface Suite {
 
 interface AnyPlay {
   readonly key: string;
-  readonly case: Pick<Case, "says" | "memoryOnly">;
+  readonly case: Pick<Case, "id" | "also" | "says" | "memoryOnly">;
 }
 
 async function main(name: string): Promise<number> {
@@ -81,8 +81,13 @@ function suiteOf<P extends AnyPlay>(name: string, all: readonly P[], play: (play
 
 async function report(suite: Suite): Promise<number> {
   const known = parseKnownFailures(readKnown(suite.name));
-  const chosen = suite.plays.filter(({ key }) => values.only === undefined || key.split(/[ /]/).includes(values.only));
-  const verdicts = await playAll(chosen, suite);
+  const { only } = values;
+  const chosen = only === undefined ? suite.plays : suite.plays.filter((play) => isOf(play, only));
+  if (chosen.length === 0) return misused(`no case of ${suite.name} is of ${only}`);
+  const atOnce = Number(values["at-once"]);
+  if (!Number.isSafeInteger(atOnce) || atOnce < 1)
+    return misused(`--at-once: expected a whole number from 1 on, got ${JSON.stringify(values["at-once"])}`);
+  const verdicts = await playAll(chosen, suite, atOnce);
   const counts = new Map<Outcome, number>();
   for (const [play, verdict] of verdicts) {
     const outcome = compareWithKnown(verdict.passed, known.get(play.key));
@@ -101,6 +106,16 @@ async function report(suite: Suite): Promise<number> {
   return isBad ? 1 : 0;
 }
 
+/** Whether a play is of a requirement, a case or itself, each as it is printed. */
+function isOf({ key, case: { id, also = [] } }: AnyPlay, name: string): boolean {
+  return [key, id, id.split("/")[0], ...also].includes(name);
+}
+
+function misused(problem: string): number {
+  console.error(`${problem}\n\n${USAGE}`);
+  return 2;
+}
+
 function readKnown(target: string): string {
   const file = values.known ?? new URL(`../known-failures/${target}.txt`, import.meta.url);
   try {
@@ -112,14 +127,20 @@ function readKnown(target: string): string {
   }
 }
 
-async function playAll(plays: readonly AnyPlay[], suite: Suite): Promise<ReadonlyMap<AnyPlay, Verdict>> {
-  const verdicts = new Map<AnyPlay, Verdict>(plays.map((play) => [play, { passed: true }]));
+/** The verdicts, in the order of the plays. */
+async function playAll(
+  plays: readonly AnyPlay[],
+  suite: Suite,
+  atOnce: number,
+): Promise<readonly (readonly [AnyPlay, Verdict])[]> {
+  const verdicts = new Map<AnyPlay, Verdict>();
   const left = [...plays];
   const work = async (): Promise<void> => {
     for (let play = left.shift(); play !== undefined; play = left.shift()) verdicts.set(play, await suite.play(play));
   };
-  await Promise.all(Array.from({ length: Number(values["at-once"]) }, work));
-  return verdicts;
+  await Promise.all(Array.from({ length: atOnce }, work));
+  const unplayed: Verdict = { passed: false, step: 1, expected: "a play", actual: "none" };
+  return plays.map((play) => [play, verdicts.get(play) ?? unplayed]);
 }
 
 function describe(verdict: Extract<Verdict, { passed: false }>): string {

@@ -1,4 +1,4 @@
-import { createServer, type ServerHttp2Session } from "node:http2";
+import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { serverCases } from "../src/cases/server/cases.ts";
@@ -6,23 +6,27 @@ import { playOverTheWire } from "../src/play/over-the-wire.ts";
 import { playsOf } from "../src/play/plays.ts";
 import type { RunningServer, Target } from "../src/target/target.ts";
 
-/** Accepts every stream and every commit, and never says a word. */
-const mute: Target = {
-  name: "mute",
-  pace: { deadlineMs: 20, quietMs: 0, hasFence: false },
-  tellsBookings: true,
-  hasRest: true,
-  start: startMute,
-  async [Symbol.asyncDispose]() {},
-};
+type Answer = (stream: ServerHttp2Stream) => void;
 
-async function startMute(): Promise<RunningServer> {
+/** Accepts every stream and every commit, and answers each stream so. */
+function targetThat(answer: Answer): Target {
+  return {
+    name: "bad",
+    pace: { deadlineMs: 20, quietMs: 0, hasFence: false },
+    tellsBookings: true,
+    hasRest: true,
+    start: () => startThat(answer),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+async function startThat(answer: Answer): Promise<RunningServer> {
   const server = createServer();
   const sessions = new Set<ServerHttp2Session>();
   server.on("session", (session) => sessions.add(session.on("error", () => {})));
   server.on("stream", (stream) => {
     stream.on("error", () => {});
-    stream.respond({ ":status": 200, "content-type": "application/grpc" });
+    answer(stream);
     stream.resume();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -38,16 +42,46 @@ async function startMute(): Promise<RunningServer> {
   };
 }
 
-test("no case passes over the wire against a server that never says a word", async () => {
-  const plays = playsOf(serverCases.filter(({ memoryOnly }) => memoryOnly === undefined));
+const grpc = { ":status": 200, "content-type": "application/grpc" };
+const all = playsOf(serverCases.filter(({ memoryOnly }) => memoryOnly === undefined));
+
+async function passedAgainst(target: Target, plays: typeof all): Promise<readonly string[]> {
   const passed: string[] = [];
   const left = [...plays];
   const work = async (): Promise<void> => {
     for (let play = left.shift(); play !== undefined; play = left.shift()) {
-      if ((await playOverTheWire(play, mute)).passed) passed.push(play.key);
+      if ((await playOverTheWire(play, target)).passed) passed.push(play.key);
     }
   };
   await Promise.all(Array.from({ length: 16 }, work));
-  expect(passed).toEqual([]);
-  expect(plays.length).toBeGreaterThan(400);
+  return passed;
+}
+
+test("no case passes over the wire against a server that never says a word", async () => {
+  expect(
+    await passedAgainst(
+      targetThat((stream) => stream.respond(grpc)),
+      all,
+    ),
+  ).toEqual([]);
+  expect(all.length).toBeGreaterThan(400);
+});
+
+test.each<[string, Answer]>([
+  [
+    "that sends what is no message",
+    (stream) => {
+      stream.respond(grpc);
+      stream.write(Uint8Array.of(0, 0, 0, 0, 2, 255, 255));
+    },
+  ],
+  [
+    "that ends each stream at once",
+    (stream) => {
+      stream.respond({ ...grpc, "grpc-status": 2 }, { endStream: true });
+    },
+  ],
+])("a server %s fails cases, and keeps none from being played", async (_, answer) => {
+  const some = all.filter((__, i) => i % 10 === 0);
+  expect(await passedAgainst(targetThat(answer), some)).toEqual([]);
 });

@@ -48,9 +48,15 @@ export async function playOverTheWire(scene: Play, target: Target): Promise<Verd
   const isTimed = scene.case.steps.some((step) => "passes" in step);
   for (let plays = 1; ; plays++) {
     const driver = new WireDriver(scene, target);
-    const verdict = await play(scene, driver);
+    const verdict = await play(scene, driver).catch((cause: unknown) => brokenOff(driver, cause));
     if (verdict.passed || !isTimed || !driver.wasLate || plays >= MOST_PLAYS) return verdict;
   }
+}
+
+/** The verdict on a server that made it impossible to go on: that fails this case, and no other. */
+function brokenOff({ step }: WireDriver, cause: unknown): Verdict {
+  const actual = cause instanceof Error ? cause.message : String(cause);
+  return { passed: false, step, expected: "messages that can be read, and streams that stay open", actual };
 }
 
 function methodOf({ variant, only, api, by }: Opening): string {
@@ -92,6 +98,14 @@ class WireDriver implements Driver {
   /** When the step began, later by the time that it let pass. */
   #stepFrom = performance.now();
   #wasLate = false;
+  #step = 1;
+  /** Why what a server sent cannot be read. */
+  #unreadable: unknown;
+
+  /** The number of the present step, from 1. */
+  get step(): number {
+    return this.#step;
+  }
 
   /** Whether a step took longer than `LATE_MS`. */
   get wasLate(): boolean {
@@ -130,13 +144,14 @@ class WireDriver implements Driver {
     const wire = peer.open(methodOf(opening));
     const stream = { opening, wire };
     this.#streams.set(opening.stream, stream);
-    void this.#listen(stream);
+    void this.#listen(stream).catch((cause: unknown) => this.#cannotRead(cause));
   }
 
   async send(stream: string, requests: readonly PlainRequest[]): Promise<void> {
     const poller = this.#pollers.get(stream);
     if (poller !== undefined) {
-      for (const request of requests) void this.#poll(poller, request);
+      for (const request of requests)
+        void this.#poll(poller, request).catch((cause: unknown) => this.#cannotRead(cause));
       return;
     }
     const { opening, wire } = this.#streamNamed(stream);
@@ -178,7 +193,8 @@ class WireDriver implements Driver {
   }
 
   async settle(awaited: Awaited): Promise<readonly Observation[]> {
-    await this.#until(() => this.#hasCome(awaited));
+    await this.#until(() => this.#unreadable !== undefined || this.#hasCome(awaited));
+    if (this.#unreadable !== undefined) throw this.#unreadable;
     for (const connection of this.#connections.values()) await this.#fenceOn(connection)?.pass();
     if (this.#streams.size + this.#pollers.size > 0) await elapsed(this.#target.pace.quietMs);
     this.#collectBookings();
@@ -187,6 +203,7 @@ class WireDriver implements Driver {
     const now = performance.now();
     this.#wasLate ||= now - this.#stepFrom > LATE_MS;
     this.#stepFrom = now;
+    this.#step++;
     return seen;
   }
 
@@ -195,6 +212,11 @@ class WireDriver implements Driver {
     for (const poller of this.#pollers.keys()) this.#giveUp(poller);
     for (const { peer } of this.#connections.values()) await peer.close();
     for (const server of this.#servers.values()) await server.stop();
+  }
+
+  #cannotRead(cause: unknown): void {
+    this.#unreadable = cause;
+    this.#wake();
   }
 
   /** Performs one poll and records the result, unless it was cancelled. */

@@ -318,7 +318,6 @@ export const deliveryRequirements: readonly Requirement[] = [
     level: "must",
     scope: "ADS",
     says: "Both variants are served side by side.",
-    amended: "For v3; v2 comes later.",
   },
   {
     id: "S-ADS-05",

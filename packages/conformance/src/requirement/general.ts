@@ -115,7 +115,6 @@ export const generalRequirements: readonly Requirement[] = [
     level: "must",
     scope: "gRPC",
     says: "Every discovery service and method has its exact name; VirtualHosts have delta alone.",
-    amended: "For v3; the v2 services come later.",
   },
   {
     id: "S-GRP-02",

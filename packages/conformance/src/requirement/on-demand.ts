@@ -41,7 +41,6 @@ export const onDemandRequirements: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "The configuration of an extension is asked for by the name of its filter, in both variants, on streams of its own and on aggregated ones.",
-    amended: "gRPC now; files and REST come later.",
   },
   {
     id: "B-LED-01",

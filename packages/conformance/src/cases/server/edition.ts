@@ -216,15 +216,17 @@ export const editionCases: readonly Case[] = [
       steps: [{ publishes: { eds: ["a@1", "b@1"] } }, { receives: { names: ["a"] }, sends: [{ resources: ["a@1"] }] }],
     },
   ]),
-  ...readings({ id: "S-DEL-04", rows: ["E16"], variant: "delta", type: "sds", streams: ["ads"] }, [
+  ...readings({ id: "S-DEL-04", rows: ["E16"], variant: "delta", type: "ecds", streams: ["ads"] }, [
     {
       name: "at-once",
       says: "removes a child although its parent still refers to it",
       steps: [
-        { publishes: { sds: ["s@1"] } },
-        { receives: { subscribe: ["s"] }, sends: [{ resources: ["s@1"] }] },
+        { publishes: { lds: [{ is: "l@1", filter: "f" }], ecds: ["f@1"] } },
+        { receives: { type: "lds" }, sends: [{ type: "lds", resources: ["l@1"] }] },
+        { receives: { type: "lds", ack: true } },
+        { receives: { subscribe: ["f"] }, sends: [{ resources: ["f@1"] }] },
         { receives: { ack: true } },
-        { publishes: { sds: ["-s"] }, sends: [{ removed: ["s"] }] },
+        { publishes: { ecds: ["-f"] }, sends: [{ removed: ["f"] }] },
       ],
     },
   ]),

@@ -84,7 +84,7 @@ export const ttlCases: readonly Case[] = [
   ...[[WRAPPER, ""] as const, [WRAPPER_AS_PRINTED, "/as-printed"] as const].map(
     ([feature, suffix]): Case => ({
       id: `S-TTL-02${suffix}`,
-      also: ["T-E5"],
+      also: feature === WRAPPER ? ["T-E5"] : ["T-E5", "E24"],
       says: `wraps what has a ttl, and nothing else, for a client that announces ${feature}`,
       variant: "sotw",
       type: "eds",
