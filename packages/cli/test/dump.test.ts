@@ -178,7 +178,7 @@ hint: --show-secrets writes them, to files readable only by you; -o - prints the
 `,
       false,
     ]);
-    expect((await xds(where, "dump", "-o", "out", "--secrets")).code).toBe(0);
+    expect((await xds(where, "dump", "-o", "out", "--show-secrets")).code).toBe(0);
   });
 
   test("tells what did not come, and fails", async () => {

@@ -32,7 +32,6 @@ export const addDumpCommand: AddCommand = (program, context) => {
       "--show-secrets",
       "include private keys and passwords, in files readable only by you; required with -o DIR if there are any",
     )
-    .addOption(new Option("--secrets", "deprecated alias of --show-secrets").hideHelp())
     .action((targets: readonly string[], flags: DumpFlags) =>
       context.perform(async () => (await import("../commands/dump.ts")).dump(targets, flags, context)),
     );

@@ -22,7 +22,7 @@ export const addHistoryCommand: AddCommand = (program, context) => {
     );
   command.addHelpText(
     "after",
-    "\nKinds: revision, a change in force; live, a change of endpoints or secrets only, which is never held or rolled back; held, by a fuse; approved, rejected, rolled-back, unpinned, decisions.",
+    "\nKinds: revision, a change in force; live, a change of endpoints or secrets only, which is never held or rolled back; held, by a fuse; approved, rejected, withdrawn, rolled-back, unpinned, decisions; emptied, endpoints that are held back no longer.",
   );
   addExamples(command, [
     ["xds history", "the newest, a line each"],

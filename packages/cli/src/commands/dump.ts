@@ -34,7 +34,6 @@ export interface DumpFlags extends ConnectionFlags {
   readonly force?: boolean;
   readonly timeout: number;
   readonly wait?: boolean;
-  readonly secrets?: boolean;
   readonly showSecrets?: boolean;
 }
 
@@ -78,7 +77,7 @@ export async function dump(targets: readonly string[], flags: DumpFlags, context
     if (io.interrupted.aborted) return exitCode.interrupted;
     const { snapshot } = followed;
     if (snapshot === undefined) throw unreachableFailure(followed.unanswered, asked);
-    const contents = contentsOf(snapshot, { api, format: flags.format, showsSecrets: showsSecrets(flags) });
+    const contents = contentsOf(snapshot, { api, format: flags.format, showsSecrets: flags.showSecrets === true });
     if (directory !== undefined) refuseIfRedacted(contents.redacted);
     if (directory === undefined) for (const { content } of contents.types) printContent(content, io.stdout, flags);
     else await write(contents.types, directory, flags).catch((cause: unknown) => failToWrite(cause, flags.output));
@@ -96,10 +95,6 @@ export async function dump(targets: readonly string[], flags: DumpFlags, context
  * times out.
  */
 const GIVES_UP_AFTER = 0.75;
-
-function showsSecrets({ secrets, showSecrets }: DumpFlags): boolean {
-  return secrets === true || showSecrets === true;
-}
 
 /** What is written is for serving, and clients must not be given "[redacted]" for a key. */
 function refuseIfRedacted(redacted: readonly string[]): void {
@@ -138,7 +133,7 @@ function fileOf({ name }: Pick<DumpedType, "name">, format: ResponseFormat): str
 
 async function write(types: readonly DumpedType[], directory: string, flags: DumpFlags): Promise<void> {
   if (types.length > 0) makeDirectory(directory);
-  const mode = showsSecrets(flags) ? 0o600 : 0o666;
+  const mode = flags.showSecrets === true ? 0o600 : 0o666;
   const written = new Set<string>();
   for (const one of types) {
     const file = fileOf(one, flags.format);
