@@ -185,7 +185,7 @@ function flooded(changes: Parameters<typeof grpcSource>[1]): {
   readonly over: Promise<void>;
 } {
   let read = 0;
-  let flood: (listener: StreamListener) => void = () => {};
+  let flood: (listener: StreamListener) => Promise<void> = async () => {};
   const over = new Promise<void>((resolve) => {
     flood = async (listener) => {
       for (; read < 3_000; read++) await listener.response(new Uint8Array());
@@ -194,7 +194,7 @@ function flooded(changes: Parameters<typeof grpcSource>[1]): {
   });
   let isFirst = true;
   const driver = driveWith(response, (listener) => {
-    if (isFirst) flood(listener);
+    if (isFirst) void flood(listener);
     isFirst = false;
   });
   const rateLimit = { maxTokens: 1, tokensPerSecond: 0.001 };

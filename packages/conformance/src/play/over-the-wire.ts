@@ -100,7 +100,7 @@ class WireDriver implements Driver {
   #wasLate = false;
   #step = 1;
   /** Why what a server sent cannot be read. */
-  #unreadable: unknown;
+  #unreadable: Error | undefined;
 
   /** The number of the present step, from 1. */
   get step(): number {
@@ -215,7 +215,7 @@ class WireDriver implements Driver {
   }
 
   #cannotRead(cause: unknown): void {
-    this.#unreadable = cause;
+    this.#unreadable = cause instanceof Error ? cause : new Error(String(cause));
     this.#wake();
   }
 
