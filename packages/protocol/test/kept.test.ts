@@ -1,16 +1,17 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { ClientStory, received, sourceOf, whole } from "./support/client-story.ts";
+import { heldOf } from "./support/garbage.ts";
 import { CLUSTER, ENDPOINTS } from "./support/resources.ts";
 
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
-
-/** Those of these that somebody holds on to. */
-async function namesHeld(kept: readonly (readonly [name: string, bytes: WeakRef<Uint8Array>])[]): Promise<string[]> {
-  await new Promise(setImmediate);
-  collectGarbage();
+/** Those of these that somebody holds on to; `expected`: how many. */
+async function namesHeld(
+  kept: readonly (readonly [name: string, bytes: WeakRef<Uint8Array>])[],
+  expected: number,
+): Promise<string[]> {
+  await heldOf(
+    kept.map(([, bytes]) => bytes),
+    expected,
+  );
   return kept.flatMap(([name, bytes]) => (bytes.deref() === undefined ? [] : [name]));
 }
 
@@ -35,9 +36,9 @@ test.each([
     const early = restore(story);
     story.watch(1, CLUSTER, "*");
     story.open(1);
-    expect(await namesHeld(early)).toEqual(before);
+    expect(await namesHeld(early, before.length)).toEqual(before);
     story.receive(1, whole(CLUSTER, "1", "n1", [received("other", "1")]));
-    expect(await namesHeld(early)).toEqual(after);
-    expect(await namesHeld(restore(story))).toEqual(after);
+    expect(await namesHeld(early, after.length)).toEqual(after);
+    expect(await namesHeld(restore(story), after.length)).toEqual(after);
   },
 );

@@ -88,7 +88,7 @@ test("a client that asks for one name after another leaves behind what it is tol
     await clients.turns(names);
   }
   expect(clients.bodies.length).toBeGreaterThanOrEqual(all.length - 1);
-  expect(await heldOf(clients.bodies)).toBeLessThanOrEqual(2);
+  expect(await heldOf(clients.bodies, 2)).toBeLessThanOrEqual(2);
 });
 
 test("clients that are told the same in jobs of their own are told it in one body", async () => {

@@ -1,13 +1,9 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { type Body, type ServerEffect, statusCode } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { type Conversation, delta, type Said, sotw, talkWith } from "./support/conversation.ts";
+import { heldOf } from "./support/garbage.ts";
 import { initialVersionsOf } from "./support/model-client.ts";
 import { ENDPOINTS, LISTENER, resource, UNKNOWN } from "./support/resources.ts";
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
 
 const no = { code: 3, message: "no" };
 const MOST = 40;
@@ -184,13 +180,6 @@ test("names kept count for the account, and no longer once the client ACKs", () 
   expect(talk.ended).toEqual([[2, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
 });
 
-/** How many of these are still there. */
-async function left(objects: readonly WeakRef<object>[]): Promise<number> {
-  await new Promise(setImmediate);
-  collectGarbage();
-  return objects.filter((one) => one.deref() !== undefined).length;
-}
-
 test.each([
   ["ACKed", undefined],
   ["NACKed", no],
@@ -207,8 +196,8 @@ test.each([
   const said = [1, 2, 3].flatMap((round) =>
     talk.hear(1, delta(UNKNOWN, { subscribe: namesOf(round), ...(round === 1 && { initialVersions }) })),
   );
-  expect(await left(bodies)).toBe(3);
+  expect(await heldOf(bodies, 3)).toBe(3);
   for (const nonce of error === undefined ? nonces(said).slice(-1) : nonces(said))
     talk.hear(1, delta(UNKNOWN, { nonce, error }));
-  expect(await left(bodies)).toBe(0);
+  expect(await heldOf(bodies)).toBe(0);
 });

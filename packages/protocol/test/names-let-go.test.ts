@@ -1,17 +1,11 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { Names } from "../src/server/subscription/names.ts";
 import { Subscription } from "../src/server/subscription/subscription.ts";
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
+import { heldOf } from "./support/garbage.ts";
 
 /** Whether somebody holds on to an object. */
-async function isHeld(object: WeakRef<object>): Promise<boolean> {
-  await new Promise(setImmediate);
-  collectGarbage();
-  return object.deref() !== undefined;
+async function isHeld(object: WeakRef<object>, isExpected = false): Promise<boolean> {
+  return (await heldOf([object], isExpected ? 1 : 0)) > 0;
 }
 
 test("a subscription keeps no snapshot of what it was", async () => {
@@ -28,7 +22,7 @@ test("a set of names keeps as many that were taken out as it has names, and no m
   let names = Names.of(all);
   all = undefined;
   const none = new Set<string>();
-  expect([[...names.with(none, new Set(["a", "b"]))], await isHeld(given)]).toEqual([["c", "d"], true]);
+  expect([[...names.with(none, new Set(["a", "b"]))], await isHeld(given, true)]).toEqual([["c", "d"], true]);
   names = names.with(none, new Set(["a", "b", "c"]));
   expect([await isHeld(given), [...names]]).toEqual([false, ["d"]]);
 });

@@ -20,7 +20,7 @@ test("of many views that changed much, only some differences are kept to be shar
   expect(changes.between({ view: views[29] ?? viewOf(base), revision: 0 }, views[29] ?? viewOf(base), CLUSTER)).toBe(
     refs[29]?.deref(),
   );
-  expect(await heldOf(refs)).toBe(9);
+  expect(await heldOf(refs, 9)).toBe(9);
 });
 
 describe("what changed since a position", () => {
