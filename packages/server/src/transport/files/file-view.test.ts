@@ -93,13 +93,19 @@ test("what is gone stays in its file while something in files names it", () => {
   expect(view.unused().map(describe)).toEqual(["eds/c.yaml: "]);
 });
 
-test("what is removed stays until what came with its removal is ready", () => {
+/** A view whose files have a listener that was removed, and not yet the one that came with its removal. */
+function viewWithSuccessor(): ReturnType<typeof answeredView> {
   const view = answeredView();
   view.put(resource(LDS, "old", routesOf("old")));
   view.put(resource(RDS, "old"));
   write(view);
   view.remove(LDS, "old", ["new"]);
   view.put(resource(LDS, "new", routesOf("new")));
+  return view;
+}
+
+test("what is removed stays until what came with its removal is ready", () => {
+  const view = viewWithSuccessor();
   expect(write(view)).toEqual([]);
   expect(view.isInForce(LDS, "old")).toBe(false);
   view.put(resource(RDS, "new"));
@@ -108,12 +114,7 @@ test("what is removed stays until what came with its removal is ready", () => {
 });
 
 test("what is removed stays when what came with its removal is replaced before it is ready", () => {
-  const view = answeredView();
-  view.put(resource(LDS, "old", routesOf("old")));
-  view.put(resource(RDS, "old"));
-  write(view);
-  view.remove(LDS, "old", ["new"]);
-  view.put(resource(LDS, "new", routesOf("new")));
+  const view = viewWithSuccessor();
   view.remove(LDS, "new", ["newer"]);
   view.put(resource(LDS, "newer", routesOf("newer")));
   expect(write(view)).toEqual([]);
