@@ -3,6 +3,7 @@ import type { TypeTraits } from "@xdskit/protocol/internal";
 import { dialectFor } from "../../src/dialect/presets.ts";
 import type { Delivery } from "../../src/server/ack/delivery.ts";
 import { type CurrentView, CurrentViews } from "../../src/server/cache/current-view.ts";
+import { everythingRemovable } from "../../src/server/cache/pending-removals.ts";
 import { SharedResponses } from "../../src/server/cache/shared-responses.ts";
 import type { OrderedStream } from "../../src/server/order/order-members.ts";
 import { DeltaTypeStream } from "../../src/server/type/delta.ts";
@@ -93,7 +94,7 @@ export class TypeClient {
 
   /** What is sent while these names are held back. */
   flush(heldBack: HeldBackNames = nothingHeldBack): readonly PendingResponse[] {
-    const removable = () => ({ to: Infinity, namedTo: Infinity, goesAtOnce: undefined });
+    const removable = () => everythingRemovable;
     const sent = this.type.next(this.current, { removable, heldBack, absences: toldAtOnce });
     for (const { body, isInOrder: isInTurn } of sent) {
       const { revision } = this.current;

@@ -7,7 +7,7 @@ import { answer, toldAtOnce, typeStream } from "../../../test/support/type-strea
 import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import { type CurrentView, CurrentViews } from "../cache/current-view.ts";
-import { PendingRemovals } from "../cache/pending-removals.ts";
+import { everythingRemovable, PendingRemovals } from "../cache/pending-removals.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
@@ -22,7 +22,7 @@ const needsNothing = { areLacking: () => false };
 
 const SECRET: TypeUrl = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
 const everything = {
-  ...{ removable: () => ({ to: Infinity, namedTo: Infinity, goesAtOnce: undefined }), heldBack: nothingHeldBack },
+  ...{ removable: () => everythingRemovable, heldBack: nothingHeldBack },
   absences: toldAtOnce,
 };
 

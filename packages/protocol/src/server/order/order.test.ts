@@ -16,6 +16,7 @@ import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Delivery } from "../ack/delivery.ts";
 import { type CurrentView, CurrentViews } from "../cache/current-view.ts";
+import { everythingRemovable } from "../cache/pending-removals.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
@@ -26,7 +27,7 @@ import type { OrderedStream } from "./order-members.ts";
 const no = { code: 3, message: "no" };
 const ofClusters = { areClusters: true };
 const everything = {
-  ...{ removable: () => ({ to: Infinity, namedTo: Infinity, goesAtOnce: undefined }), heldBack: nothingHeldBack },
+  ...{ removable: () => everythingRemovable, heldBack: nothingHeldBack },
   absences: toldAtOnce,
 };
 

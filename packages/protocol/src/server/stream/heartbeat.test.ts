@@ -8,7 +8,7 @@ import type { Body } from "../../message/body.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import { type CurrentView, CurrentViews } from "../cache/current-view.ts";
-import { PendingRemovals } from "../cache/pending-removals.ts";
+import { everythingRemovable, PendingRemovals } from "../cache/pending-removals.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
 import { DeltaTypeStream } from "../type/delta.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
@@ -16,7 +16,7 @@ import type { TypeStream, TypeStreamOptions } from "../type/type-stream.ts";
 import { Heartbeats } from "./heartbeat.ts";
 
 const everything = {
-  ...{ removable: () => ({ to: Infinity, namedTo: Infinity, goesAtOnce: undefined }), heldBack: nothingHeldBack },
+  ...{ removable: () => everythingRemovable, heldBack: nothingHeldBack },
   absences: toldAtOnce,
 };
 const no = { code: 3, message: "no" };

@@ -7,13 +7,14 @@ import { dialectFor } from "../../dialect/presets.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import { CurrentViews } from "../cache/current-view.ts";
+import { everythingRemovable } from "../cache/pending-removals.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import { PendingResends } from "./pending-resends.ts";
 
 const everything = {
-  ...{ removable: () => ({ to: Infinity, namedTo: Infinity, goesAtOnce: undefined }), heldBack: nothingHeldBack },
+  ...{ removable: () => everythingRemovable, heldBack: nothingHeldBack },
   absences: toldAtOnce,
 };
 const dialect = dialectFor(node("n"));

@@ -4,7 +4,7 @@ import { cluster, viewOf, WrittenLayer } from "../../../test/support/layers.ts";
 import { CLUSTER, digest } from "../../../test/support/resources.ts";
 import { toldAtOnce, typeStream } from "../../../test/support/type-streams.ts";
 import { type CurrentView, CurrentViews } from "../cache/current-view.ts";
-import { PendingRemovals } from "../cache/pending-removals.ts";
+import { everythingRemovable, PendingRemovals } from "../cache/pending-removals.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
 import type { StragglerType } from "../contract/progress.ts";
 import type { StreamWaits } from "../order/stream-waits.ts";
@@ -13,7 +13,7 @@ import type { TypeStream } from "../type/type-stream.ts";
 import { describeBehind, reachedBy, standingOf } from "./type-progress.ts";
 
 const everything = {
-  ...{ removable: () => ({ to: Infinity, namedTo: Infinity, goesAtOnce: undefined }), heldBack: nothingHeldBack },
+  ...{ removable: () => everythingRemovable, heldBack: nothingHeldBack },
   absences: toldAtOnce,
 };
 const no = { code: 3, message: "no" };

@@ -15,6 +15,7 @@ import {
 import { newTypeStream, TypeClient, toldAtOnce, typeStream } from "../../../test/support/type-streams.ts";
 import type { InitialVersions } from "../../message/request.ts";
 import { type CurrentView, CurrentViews } from "../cache/current-view.ts";
+import { everythingRemovable } from "../cache/pending-removals.ts";
 import { SharedResponses } from "../cache/shared-responses.ts";
 import type { ServerMachineOptions } from "../contract/server-machine-options.ts";
 import { nothingHeldBack } from "./held-back.ts";
@@ -70,7 +71,7 @@ describe("there is something to send", () => {
     client.put("b1");
     const flush = (to: number): number => {
       const absences = (): AbsenceBounds => ({ to, overruledTo: -1, isUnmet: () => false, isAwaited: () => false });
-      const removable = () => ({ to: Infinity, namedTo: Infinity, goesAtOnce: undefined });
+      const removable = () => everythingRemovable;
       return client.type.next(client.current, { removable, heldBack: nothingHeldBack, absences }).length;
     };
     expect([flush(0), hasNews(client)]).toEqual([0, true]);
@@ -345,7 +346,7 @@ describe("streams that are told the same", () => {
 describe("what a type can be sent while some of it is held back (S-ORD-06)", () => {
   const flags = ({ canHoldBack, canTellTargets }: TypeStream): unknown => ({ canHoldBack, canTellTargets });
   const everything = {
-    ...{ removable: () => ({ to: Infinity, namedTo: Infinity, goesAtOnce: undefined }), heldBack: new Map() },
+    ...{ removable: () => everythingRemovable, heldBack: new Map() },
     absences: toldAtOnce,
   };
   const current = (): CurrentView => new CurrentViews(new SharedResponses(digest)).of(viewOf(new WrittenLayer("base")));
