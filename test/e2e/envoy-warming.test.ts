@@ -1,9 +1,10 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { deliveries } from "./support/admin.ts";
 import { createCertificate } from "./support/certificate.ts";
 import { SLOW_PATH } from "./support/http-backend.ts";
 import { clusterNames, NO_LOSS, noteLosses, onlyCluster, startLoadedEnvoy, swapTo } from "./support/loaded-envoy.ts";
-import { adsModes, configSource, type Mode, named } from "./support/mode.ts";
+import { adsModes, configSource, type Mode, modes, named } from "./support/mode.ts";
 import { describeWith } from "./support/peers.ts";
 import { freePort } from "./support/port.ts";
 import { cluster, endpoints, listener, routes } from "./support/resource.ts";
@@ -12,6 +13,9 @@ import { until } from "./support/wait.ts";
 
 /** In delta, Envoy does not wait for a secret once it is reported missing. */
 const sotwModes = adsModes.filter(({ name }) => name.includes("sotw"));
+
+/** How long Envoy waits for endpoints that it asked for. */
+const FETCH_MS = 500;
 
 /**
  * On an aggregated stream, Envoy does not ACK clusters while one of them is warming, nor subscribe to them on a new
@@ -76,6 +80,25 @@ describeWith("envoy", "Envoy", () => {
         return (await clusterNames(envoy)).join() === "checked";
       });
       expect(noteLosses("no loss: to slow health checks", world, 1, await world.losses())).toEqual(NO_LOSS);
+    },
+  );
+
+  test.each(named(modes))(
+    "S-ORD-06 a cluster in use waits for endpoints of another name longer than Envoy would (%s)",
+    async (_name, mode) => {
+      await using stack = createStack();
+      const world = await startLoadedEnvoy(stack, mode);
+      const { site, server, load, green } = world;
+      const source = { ...configSource(mode), initial_fetch_timeout: `${FETCH_MS / 1_000}s` };
+      site.write({ "swap.json": [cluster({ name: "first", source, serviceName: "moved" })] });
+      await until({ says: "the cluster waits", withinMs: 5_000 }, async () => {
+        const rows = await deliveries(server);
+        return rows.some(({ shortName, waits }) => shortName === "cds" && waits?.for === "endpoints");
+      });
+      await pause(4 * FETCH_MS);
+      site.write({ "moved.json": [endpoints("moved", [green.port])] });
+      await load.answeredBy(green.name, 5_000);
+      expect(noteLosses("no loss: endpoints of another name, late", world, 1, await world.losses())).toEqual(NO_LOSS);
     },
   );
 

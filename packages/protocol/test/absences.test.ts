@@ -118,8 +118,9 @@ describe.each(pairs.slice(0, 2))(
       talk.open(3, "delta", LISTENER);
       talk.subscribe(kind === "aggregated" ? 1 : 3, LISTENER, [], { node: node("n") });
       talk.ack(kind === "aggregated" ? 1 : 3, LISTENER);
-      talk.put(owning(owner, name, { type: target, name: "y" }));
-      talk.turns();
+      talk.put(owning(owner, name, { type: target, name: "y" }), resource(target, "y", "1"));
+      expect(news(talk.turns())).toEqual([`${name}@y`]);
+      talk.delete(target, "y");
       expect(news(talk.subscribe(streams[kind][1], target, ["y"]))).toEqual([]);
       return talk;
     };

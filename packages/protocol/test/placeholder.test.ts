@@ -79,7 +79,7 @@ describe("a cluster without endpoints", () => {
     expect(says(talk.subscribe(1, ENDPOINTS, ["c"], { versionInfo: "x" }))).toEqual([]);
   });
 
-  test("keeps its hosts in delta if it is in use and gets an EDS name without any, until the order limit", () => {
+  test("keeps its hosts in delta if it is in use and gets an EDS name without any, until they come, or the order limit", () => {
     const talk = withPlaceholders();
     const to = (name: string): Resource => resource(CLUSTER, "c", name, { references: [{ type: ENDPOINTS, name }] });
     talk.put(to("e1"), resource(ENDPOINTS, "e1", "1"));
@@ -88,18 +88,20 @@ describe("a cluster without endpoints", () => {
     talk.settle(talk.subscribe(1, ENDPOINTS, ["e1"]));
     talk.settle(talk.subscribe(1, LISTENER));
     talk.put(to("e2"));
-    expect(says(talk.turns())).toEqual([["c@e2"]]);
-    expect(says(talk.subscribe(1, ENDPOINTS, ["e2"]))).toEqual([]);
+    expect(says(talk.turns())).toEqual([]);
     talk.put(resource(ENDPOINTS, "e2", "1"));
-    expect(says(talk.turns())).toEqual([["e2@1"]]);
+    expect(says(talk.turns())).toEqual([["c@e2"]]);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["e2"]))).toEqual([["e2@1"]]);
     talk.ack(1, ENDPOINTS);
     talk.ack(1, CLUSTER);
     talk.put(to("e3"));
-    expect(says([...talk.turns(), ...talk.subscribe(1, ENDPOINTS, ["e3"])])).toEqual([["c@e3"]]);
+    expect(says(talk.turns())).toEqual([]);
+    expect(says(talk.pass(30_000))).toEqual([["c@e3"]]);
+    expect(says(talk.subscribe(1, ENDPOINTS, ["e3"]))).toEqual([]);
     expect(says(talk.pass(30_000))).toEqual([["-e3"]]);
   });
 
-  test("keeps its hosts in State of the World if it is in use and gets an EDS name without any, until they come", () => {
+  test("keeps its hosts in State of the World if it is in use and gets an EDS name without any, for as long", () => {
     const talk = withPlaceholders();
     const to = (name: string): Resource => resource(CLUSTER, "c", name, { references: [{ type: ENDPOINTS, name }] });
     talk.put(to("e1"), resource(ENDPOINTS, "e1", "1"), resource(CLUSTER, "d", "1"));
@@ -109,7 +111,9 @@ describe("a cluster without endpoints", () => {
     talk.ack(1, ENDPOINTS);
     talk.settle(talk.subscribe(1, LISTENER));
     talk.put(to("e2"));
-    expect(says(talk.turns())).toEqual([["c@e2", "d@1"]]);
+    expect(says(talk.turns())).toEqual([]);
+    expect(says(talk.pass(30_000))).toEqual([["c@e2", "d@1"], ["d@none"]]);
+    talk.ack(1, ENDPOINTS);
     expect(says(talk.subscribe(1, ENDPOINTS, ["e2"]))).toEqual([]);
     talk.ack(1, CLUSTER);
     talk.put(resource(ENDPOINTS, "e2", "1"));

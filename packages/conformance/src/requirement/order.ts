@@ -41,7 +41,7 @@ export const orderRequirements: readonly Requirement[] = [
     scope: "gRPC",
     says: "A step that would lose traffic waits for the ACK of the step before it, for a bounded time; a refused route keeps the clusters that it was to replace.",
     amended:
-      "Routes wait for the clusters that they name; on streams of their own for the endpoints of those. Removals wait for everything that may use a cluster. 30 s (`orderLimitMs`) end a wait for a client that says nothing, never that for a refused one. A client that came back and did not ask for clusters in a second (`resumeGraceMs`; on separate streams 30 s, `separateResumeGraceMs`; an Envoy on ADS 30 s, `orderLimitMs`) has its own. What waits is sent as it was when its wait began, should the newest have to wait longer.",
+      "Routes wait for the clusters that they name; on streams of their own for the endpoints of those. A cluster in use that gets another EDS name waits for the endpoints of that. Removals wait for everything that may use a cluster. 30 s (`orderLimitMs`) end a wait for a client that says nothing, never that for a refused one. A client that came back and did not ask for clusters in a second (`resumeGraceMs`; on separate streams 30 s, `separateResumeGraceMs`; an Envoy on ADS 30 s, `orderLimitMs`) has its own. What waits is sent as it was when its wait began, should the newest have to wait longer.",
   },
   {
     id: "S-ORD-07",

@@ -23,7 +23,10 @@ export type Past = Pick<
 };
 
 /** Whether a name had a resource, and has one now that references something else. */
-export function isRetargeted(then: Past | undefined, now: Past | undefined): boolean {
+export function isRetargeted(
+  then: Pick<Past, "references"> | undefined,
+  now: Pick<Past, "references"> | undefined,
+): boolean {
   if (then === undefined || now === undefined || then.references.length + now.references.length === 0) return false;
   return JSON.stringify(then.references) !== JSON.stringify(now.references);
 }

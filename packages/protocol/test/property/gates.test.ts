@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Deliveries } from "../../src/server/ack/delivery.ts";
+import { CurrentView } from "../../src/server/cache/current-view.ts";
 import { PendingRemovals } from "../../src/server/cache/pending-removals.ts";
 import { ServedVersions } from "../../src/server/cache/served.ts";
 import { SharedResponses } from "../../src/server/cache/shared-responses.ts";
@@ -11,7 +12,7 @@ import { HeldBack } from "../../src/server/type/held-back.ts";
 import { SotwTypeStream } from "../../src/server/type/sotw.ts";
 import { UntoldAbsences } from "../../src/server/type/untold-absences.ts";
 import type { MeshOptions } from "../support/mesh.ts";
-import { brokenMeshScript, losesIn, meshClients, meshScript } from "../support/mesh-script.ts";
+import { brokenMeshScript, losesIn, meshClients, meshScript, slowMeshScript } from "../support/mesh-script.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -25,6 +26,8 @@ interface Rule {
   readonly neededBy?: readonly string[];
   /** Noticed when a connection breaks or a server is started anew. */
   readonly isOfReturns?: true;
+  /** Noticed when endpoints come later than the client waits for them. */
+  readonly isOfPatience?: true;
 }
 
 /** Where endpoints that are not there end the warming of a Cluster: elsewhere it is not accepted before it has some. */
@@ -93,6 +96,12 @@ const rules: readonly Rule[] = [
     neededBy: ["delta on ADS", "delta on a stream for each type"],
   },
   {
+    is: "a Cluster in use gets endpoints under another name once they are there",
+    remove: () => vi.spyOn(CurrentView.prototype, "isAnyVacatedSince").mockReturnValue(false),
+    trouble: { lateEndpoints: true, renamesEndpoints: true, keepsClusters: true },
+    isOfPatience: true,
+  },
+  {
     is: "who comes back may use what it has not asked for yet",
     remove: () => vi.spyOn(Order.prototype, "returns").mockReturnValue(),
     isOfReturns: true,
@@ -141,14 +150,14 @@ const rules: readonly Rule[] = [
   },
 ];
 
-describe.each(rules)("without the rule that $is", ({ remove, trouble, neededBy, isOfReturns }) => {
+describe.each(rules)("without the rule that $is", ({ remove, trouble, neededBy, isOfReturns, isOfPatience }) => {
   const losing = meshClients.filter(({ is }) => neededBy?.includes(is) ?? true);
 
   test.each(losing)(
     "requests are lost ($is)",
     (client) => {
       remove();
-      const script = isOfReturns === true ? brokenMeshScript : meshScript;
+      const script = isOfReturns === true ? brokenMeshScript : isOfPatience === true ? slowMeshScript : meshScript;
       expect(losesIn(client, { makeBeforeBreak: true, ...trouble }, { numRuns: 20_000 }, script)).toEqual(
         expect.any(Array),
       );

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { brokenMeshScript, losesIn, meshClients, meshScript, playMesh } from "../support/mesh-script.ts";
+import {
+  brokenMeshScript,
+  losesIn,
+  meshClients,
+  meshScript,
+  playMesh,
+  slowMeshScript,
+} from "../support/mesh-script.ts";
 import { tries } from "../support/script.ts";
 
 describe.each(meshClients)("a client that warms what it is given ($is)", (client) => {
@@ -44,6 +51,28 @@ describe.each(meshClients)("a client that warms what it is given ($is)", (client
     const how = { makeBeforeBreak: true, lateEndpoints: true, renamesEndpoints: true, placeholders: true };
     fc.assert(
       fc.property(script, (steps) => {
+        const mesh = playMesh(client, how, steps);
+        expect(mesh.envoy.lost).toEqual([]);
+        expect(mesh.envoy.holdings).toEqual(mesh.target);
+      }),
+      tries,
+    );
+  });
+
+  test.each([
+    ["later than it waits for them", false] as const,
+    // On a stream of its own see above.
+    ...(client.isAggregated ? [["so late, and empty lists until then", true] as const] : []),
+  ])("nor if Clusters in use get endpoints under other names, %s", (_, placeholders) => {
+    const how = {
+      makeBeforeBreak: true,
+      lateEndpoints: true,
+      renamesEndpoints: true,
+      keepsClusters: true,
+      placeholders,
+    };
+    fc.assert(
+      fc.property(slowMeshScript, (steps) => {
         const mesh = playMesh(client, how, steps);
         expect(mesh.envoy.lost).toEqual([]);
         expect(mesh.envoy.holdings).toEqual(mesh.target);

@@ -25,6 +25,20 @@ const step: fc.Arbitrary<MeshStep> = fc.tuple(
 /** Steps for a mesh, in any order. */
 export const meshScript: fc.Arbitrary<MeshStep[]> = fc.array(step, { maxLength: 160, size: "max" });
 
+/** The same with a quarter of a minute between two changes. */
+export const slowMeshScript: fc.Arbitrary<MeshStep[]> = fc
+  .array(
+    fc.tuple(
+      fc.tuple(fc.constant("change" as const), fc.nat(63), fc.nat(63)),
+      fc.array(
+        fc.tuple(fc.constantFrom("request" as const, "take" as const, "turn" as const), fc.nat(63), fc.nat(63)),
+        { maxLength: 20 },
+      ),
+    ),
+    { maxLength: 12, size: "max" },
+  )
+  .map((changes) => changes.flatMap(([change, steps]): MeshStep[] => [change, ...steps, ["quarter", 0, 0]]));
+
 /** The same with a connection or a stream that breaks, and a server that is started anew. */
 export const brokenMeshScript: fc.Arbitrary<MeshStep[]> = fc.array(
   fc.oneof(

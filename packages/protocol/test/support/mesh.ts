@@ -30,7 +30,7 @@ import {
 
 /** One thing that happens, with two numbers that say to what. */
 export type MeshStep = readonly [
-  what: "change" | "request" | "take" | "turn" | "break" | "reset" | "restart" | "second",
+  what: "change" | "request" | "take" | "turn" | "break" | "reset" | "restart" | "second" | "quarter",
   a: number,
   b: number,
 ];
@@ -54,6 +54,8 @@ export interface MeshOptions {
   readonly placeholders?: boolean;
   /** Clusters change the names under which they ask for their endpoints. */
   readonly renamesEndpoints?: boolean;
+  /** No Cluster is ever deleted. */
+  readonly keepsClusters?: boolean;
   /** A server that is started anew knows nothing of the one before. */
   readonly forgets?: boolean;
   /**
@@ -125,6 +127,7 @@ export class Mesh {
     else if (what === "reset") this.#reset(this.#streamAt(a));
     else if (what === "restart") this.#restart(a, b);
     else if (what === "second") this.#idle();
+    else if (what === "quarter") this.passQuarter();
     else {
       this.envoy.take(this.#streamAt(a), {
         refusesRoutes: this.#refuses && b % 4 === 0,
@@ -160,6 +163,13 @@ export class Mesh {
   passSecond(): void {
     const ending = [...this.#server.timers].filter(([, ms]) => ms <= SHORT_MS);
     for (const [timer] of ending) if (this.#server.timers.delete(timer)) this.#fire(timer);
+  }
+
+  /** A quarter of a minute goes by: everything arrives, and Envoy warms no longer what has no endpoints until now. */
+  passQuarter(): void {
+    this.exchange(this.envoy.inboxes.keys());
+    this.envoy.stopWarming((name) => this.#hasEndpoints(name) && !this.#late.some((one) => one.name === name));
+    this.exchange(this.envoy.inboxes.keys());
   }
 
   /** A stream of its own may come back seconds after its siblings; what is asked for on one stream comes at once. */
@@ -248,7 +258,8 @@ export class Mesh {
 
   /** Another configuration, in one transaction: which Clusters there are, what the routes and the Listener use. */
   #change(a: number, b: number): void {
-    const names = CLUSTERS.filter((_, i) => ((a & 7) | (1 << (b % 3))) & (1 << i));
+    const keepsClusters = this.#how.keepsClusters === true;
+    const names = CLUSTERS.filter((_, i) => keepsClusters || ((a & 7) | (1 << (b % 3))) & (1 << i));
     const pick = (n: number): Reference => ({ type: CLUSTER, name: names[n % names.length] ?? "a" });
     const usesRoutes = (b & 3) !== 3;
     const route = (b & 4) === 0 ? "r1" : "r2";

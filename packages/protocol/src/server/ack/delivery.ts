@@ -145,6 +145,11 @@ export class Deliveries {
     return this.#acked;
   }
 
+  /** Whether the client rejected the newest state of a name that it was sent; in State of the World, perhaps of another. */
+  mayRefuse(name: string): boolean {
+    return this.#memory === "by-name" ? this.#rejectedNames.has(name) : this.refusedFrom !== Number.POSITIVE_INFINITY;
+  }
+
   /** The names that the client rejected, where NACKs count by name. */
   get rejectedNames(): Pick<RejectedNames, "size" | "restOf"> {
     return this.#rejectedNames;

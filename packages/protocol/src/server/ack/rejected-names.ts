@@ -31,6 +31,11 @@ export class RejectedNames {
     return this.#names.size;
   }
 
+  /** Whether the newest state of a name was rejected. */
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
   /** Whether a resource was rejected, and not only a removal. */
   get hasResources(): boolean {
     return this.#resources > 0;

@@ -88,6 +88,11 @@ export class CurrentView {
     return this.shared.changes.regrouped(from, this.view, type);
   }
 
+  /** Whether any of them references something of these types that has no resource, and did not reference it before. */
+  isAnyVacatedSince(from: Position, { type, owes }: TypeTraits): boolean {
+    return this.shared.changes.isAnyVacated(from, this.view, type, owes);
+  }
+
   /** The names that take over an address which another one gave up since a position, in the order to send them. */
   takersSince(from: Position, traits: TypeTraits): readonly string[] {
     return this.shared.changes.takers(from, this.view, traits);

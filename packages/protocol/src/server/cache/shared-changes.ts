@@ -34,6 +34,7 @@ interface Way {
   newcomers?: ReadonlySet<string>;
   retargeted?: ReadonlySet<string>;
   regrouped?: ReadonlySet<string>;
+  vacated?: boolean;
   takers?: readonly string[];
   byTerm?: ReadonlyMap<string, readonly Change[]>;
   /** How often a few names were looked for among all changes. */
@@ -129,6 +130,18 @@ export class SharedChanges {
     return way.regrouped;
   }
 
+  /** Whether any of them references something of these types that has no resource, and did not reference it before. */
+  isAnyVacated(from: Position, view: View, type: TypeUrl, owes: readonly TypeUrl[]): boolean {
+    const retargeted = this.retargeted(from, view, type);
+    if (retargeted.size === 0) return false;
+    const way = this.#way(from, view, type);
+    way.vacated ??= way.is.changes.some(
+      ({ name, then, now }) =>
+        retargeted.has(name) && then !== undefined && now !== undefined && isVacated(now, then, view, owes),
+    );
+    return way.vacated;
+  }
+
   /** The names that take over an address which another one gave up since a position, in the order to send them. */
   takers(from: Position, view: View, traits: TypeTraits): readonly string[] {
     const way = this.#way(from, view, traits.type);
@@ -165,6 +178,21 @@ export class SharedChanges {
     const timed = changes.flatMap(({ name, then }) => (then?.ttlMs === undefined ? [] : [[name, then] as const]));
     return timed.length === 0 ? undefined : new Map(timed);
   }
+}
+
+/** Whether a resource references something of these types that has no resource, and that its former state did not. */
+export function isVacated(
+  { references }: Pick<Past, "references">,
+  before: Pick<Past, "references">,
+  view: View,
+  owes: readonly TypeUrl[],
+): boolean {
+  return references.some(
+    ({ type, name }) =>
+      owes.includes(type) &&
+      view.find(type, name) === undefined &&
+      !before.references.some((one) => one.type === type && one.name === name),
+  );
 }
 
 function changesByTerm({ changes }: Difference): ReadonlyMap<string, readonly Change[]> {

@@ -3,6 +3,7 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import { isStill } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import type { CurrentView } from "../cache/current-view.ts";
+import { isVacated } from "../cache/shared-changes.ts";
 import { type PendingResource, type Uses, unknownUses } from "../cache/shared-selections.ts";
 import type { Wait } from "../contract/wait.ts";
 import { memo } from "../memory/memo.ts";
@@ -75,14 +76,19 @@ export class ClusterGates {
   }
 
   /**
-   * The test for what an aggregate Cluster waits for that the client uses, and that gets other members; undefined if none
-   * has to wait. A new aggregate does not wait: nothing uses it yet.
+   * The test for what a Cluster waits for that the client uses, and that gets endpoints under another name, or as an
+   * aggregate other members; undefined if none has to wait. A new Cluster does not wait: nothing uses it yet.
    */
-  waitOfAggregates(clusters: TypeStream, current: CurrentView, isReturning: boolean): WaitOf | undefined {
-    if (!this.mayRegroup(clusters, current)) return undefined;
+  waitOfClusters(clusters: TypeStream, current: CurrentView, isReturning: boolean): WaitOf | undefined {
+    if (!this.mayHoldBackClusters(clusters, current)) return undefined;
+    const { warmingClusters } = this.#parts;
+    const { owes } = clusters.traits;
     const { type, lackOf } = this.#gateOf(clusters, current, isReturning, true);
     return ({ resource, replaces }) => {
-      if (replaces === undefined || this.#parts.warmingClusters.isNew(resource.name)) return undefined;
+      const { name } = resource;
+      if (replaces === undefined || warmingClusters.isNew(name)) return undefined;
+      const mayHoldBack = !isReturning && this.#isInUse(resource, clusters);
+      if (mayHoldBack && isVacated(resource, replaces, current.view, owes)) return { for: "endpoints", name };
       const anew = current.shared.newUses(resource, replaces, type);
       if (anew.size === 0) return undefined;
       const members = referredNames(resource, type).filter((name) => isServed(clusters, current, name));
@@ -94,12 +100,23 @@ export class ClusterGates {
     };
   }
 
-  /** Whether aggregate Clusters that the client has get other members, or are held back. */
-  mayRegroup(clusters: TypeStream, current: CurrentView): boolean {
+  /**
+   * Whether Clusters that the client has get other members or endpoints that do not exist yet, or are held back because of
+   * that.
+   */
+  mayHoldBackClusters(clusters: TypeStream, current: CurrentView): boolean {
     const { position, heldBackFrom, traits } = clusters;
     if (position === undefined) return false;
     if (heldBackFrom !== Number.POSITIVE_INFINITY) return true;
-    return !isStill(position, current.view, traits.type) && current.regroupedSince(position, traits.type).size > 0;
+    if (isStill(position, current.view, traits.type)) return false;
+    return current.regroupedSince(position, traits.type).size > 0 || current.isAnyVacatedSince(position, traits);
+  }
+
+  /** Whether the client goes on with what it has of a Cluster: not while that warms, and not without endpoints or rejected. */
+  #isInUse(cluster: Resource, { deliveries }: TypeStream): boolean {
+    const { warmingClusters } = this.#parts;
+    const { name } = cluster;
+    return !warmingClusters.has(name) && !warmingClusters.isVacant(cluster) && !deliveries.mayRefuse(name);
   }
 
   /** Names of Clusters with those that aggregates among them lead to. */

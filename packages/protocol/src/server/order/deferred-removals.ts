@@ -383,10 +383,8 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     let { body } = answer;
     if (this.#holdsBack) {
       if (!stays.isEmpty) body = this.#withRemovals(body, stays, current.view);
-    } else {
-      if (!stays.isEmpty) body = current.fullBody(this.traits.type, this.subscription, stays);
-      current.noteServed(body, stays);
-    }
+    } else if (!stays.isEmpty) body = current.fullBody(this.traits.type, this.subscription, stays);
+    current.noteServed(body, stays);
     if (answer.asked === undefined && this.#isHeld(body, current)) return [];
     return [this.#withResumed({ ...answer, body, isInOrder: true })];
   }

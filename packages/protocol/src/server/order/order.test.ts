@@ -407,7 +407,7 @@ describe("S-ORD-05: a deleted Cluster may be removed", () => {
     client.put(plain("a"), plain("b"));
     client.join(ROUTE, "r");
     const sent = client.send(clusters);
-    client.order.brought(clusters, sent, (name) => (name === "a" ? "new" : undefined));
+    client.order.brought(clusters, sent, ({ name }) => (name === "a" ? "new" : undefined));
     const goesAtOnce = (): unknown =>
       ["a", "b"].map((name) => client.order.removable(9, ofClusters).goesAtOnce?.(name));
     expect(goesAtOnce()).toEqual([true, false]);
@@ -434,7 +434,7 @@ describe("S-ORD-02: a user of a Cluster waits", () => {
     const wait = [{ for: "cluster", name: "b" }, ["r"], true];
     expect([client.waits(routes), client.waits(clusters)]).toEqual([wait, undefined]);
     const sent = client.send(clusters);
-    client.order.brought(clusters, sent, (name) => (name === "b" ? "new" : undefined));
+    client.order.brought(clusters, sent, ({ name }) => (name === "b" ? "new" : undefined));
     expect(client.waits(routes)).toEqual(wait);
     client.accept(clusters, sent);
     expect(client.waits(routes)).toBeUndefined();

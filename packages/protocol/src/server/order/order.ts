@@ -273,7 +273,8 @@ export class Order {
    */
   waitsOf(user: TypeStream, current: CurrentView): Waits | undefined {
     // The usual flush of Clusters: an order at rest has nothing to read or drop, and only aggregates wait.
-    if (this.isAtRest && this.#members.clusters.has(user) && !this.#gates.mayRegroup(user, current)) return undefined;
+    if (this.isAtRest && this.#members.clusters.has(user) && !this.#gates.mayHoldBackClusters(user, current))
+      return undefined;
     // Before newer versions of it are sent.
     this.#removals.readyTo();
     this.#removals.note(user, current);
@@ -338,7 +339,7 @@ export class Order {
   }
 
   #gateOf(user: TypeStream, current: CurrentView): WaitOf | undefined {
-    if (this.#members.clusters.has(user)) return this.#gates.waitOfAggregates(user, current, this.#isReturning);
+    if (this.#members.clusters.has(user)) return this.#gates.waitOfClusters(user, current, this.#isReturning);
     if (!this.#members.users.has(user) || !user.hasNews(current.view)) return undefined;
     if (this.hasClusters) return this.#afterNewVersions(user, this.#gates.waitOf(user, current, this.#isReturning));
     return this.awaitsClusters === undefined ? undefined : this.#unaskedGate(current.view);

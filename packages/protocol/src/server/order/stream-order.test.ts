@@ -58,7 +58,11 @@ class Client {
   }
 
   get before(): StateBeforeSend {
-    return { position: { view: this.current.view, revision: 1 }, pendingRemovals: noPendingRemovals };
+    return {
+      position: { view: this.current.view, revision: 1 },
+      pendingRemovals: noPendingRemovals,
+      wasHeldBack: new Map(),
+    };
   }
 }
 
@@ -221,7 +225,7 @@ describe("S-ORD-06: a response with Clusters", () => {
       const position = isReturning ? client.before.position : undefined;
       respond(what, onlyType, { ...client.before, position });
       const [, , newsOf] = brought.mock.calls[0] ?? [];
-      return ["new", "old", "back"].map((name) => `${name} ${newsOf?.(name) ?? "in use"}`);
+      return ["new", "old", "back"].map((name) => `${name} ${newsOf?.(plain(name)) ?? "in use"}`);
     };
     const newToClient = new Set(["new"]);
     expect([

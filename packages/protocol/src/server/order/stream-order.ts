@@ -1,14 +1,18 @@
 import { type Dialect, forKind, isWildcardType } from "../../dialect/dialect.ts";
 import type { DeltaRequest, DiscoveryRequest } from "../../message/request.ts";
+import type { Resource } from "../../resource/resource.ts";
 import { canonicalName } from "../../resource/resource-name.ts";
 import { type TypeKind, typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Position } from "../../state/difference.ts";
+import { isRetargeted } from "../../state/journal.ts";
 import type { Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { PendingRemovals } from "../cache/pending-removals.ts";
+import type { Uses } from "../cache/shared-selections.ts";
 import type { StreamOpened } from "../contract/event.ts";
+import type { HeldBackResource } from "../type/readonly-sent-state.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 import type { Order } from "./order.ts";
 
@@ -16,6 +20,8 @@ import type { Order } from "./order.ts";
 export interface StateBeforeSend {
   readonly position: Position | undefined;
   readonly pendingRemovals: PendingRemovals;
+  /** What was held back. */
+  readonly wasHeldBack: ReadonlyMap<string, HeldBackResource>;
 }
 
 /** Reports the requests and responses of one stream to its order. */
@@ -93,12 +99,12 @@ export class StreamOrder {
       if (this.#opened.onlyType === undefined) this.#order.broughtUnknown(delivery);
       return true;
     }
-    const changed = this.#changed(type, answer, before.position, current);
+    const changed = this.#changed(type, answer, before, current);
     if (newcomers === undefined || (newcomers.size === 0 && changed === undefined)) return false;
     const { names: pendingRemovals } = before.pendingRemovals;
-    this.#order.brought(type, delivery, (name) => {
-      if (!newcomers.has(name)) return changed?.(name) === true ? "changed" : undefined;
-      return pendingRemovals.has(name) ? "changed" : "new";
+    this.#order.brought(type, delivery, (put) => {
+      if (!newcomers.has(put.name)) return changed?.(put) === true ? "changed" : undefined;
+      return pendingRemovals.has(put.name) ? "changed" : "new";
     });
     return false;
   }
@@ -121,18 +127,24 @@ export class StreamOrder {
    * none.
    */
   #changed(
-    { traits: { type } }: TypeStream,
+    { traits: { type }, sentState }: TypeStream,
     { newToClient, changedForClient }: PendingResponse,
-    from: Position | undefined,
+    { position: from, wasHeldBack }: StateBeforeSend,
     current: CurrentView,
-  ): ((name: string) => boolean) | undefined {
+  ): ((put: Resource) => boolean) | undefined {
+    const { resources: isHeldBack } = sentState.heldBack;
+    const before = ({ name }: Resource): Uses | undefined => (wasHeldBack.get(name) ?? isHeldBack.get(name))?.replaces;
     const isReturn = newToClient !== undefined || this.#order.isReturning;
     if (!isReturn) {
       const retargeted = from && current.retargetedSince(from, type);
-      return retargeted === undefined || retargeted.size === 0 ? undefined : (name) => retargeted.has(name);
+      if (wasHeldBack.size === 0 && (retargeted === undefined || retargeted.size === 0)) return undefined;
+      return (put) => {
+        const uses = before(put);
+        return uses === undefined ? retargeted?.has(put.name) === true : isRetargeted(uses, put);
+      };
     }
     const changed = changedForClient ?? (from && current.namesSince(from, type));
-    return (name) => changed?.has(name) !== false;
+    return (put) => changed?.has(put.name) !== false || isRetargeted(before(put), put);
   }
 
   #newcomers(type: TypeStream, from: Position | undefined, current: CurrentView): ReadonlySet<string> | undefined {

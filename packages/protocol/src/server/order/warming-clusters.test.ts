@@ -34,14 +34,14 @@ const left = (all: WarmingClusters): readonly string[] => ["a", "b"].filter((nam
 describe("S-ORD-03: a new Cluster is in use", () => {
   test("if the client did not hold it: others are none", () => {
     const all = new WarmingClusters(needsNothing);
-    all.bring(clusters, answer(CLUSTER, 5, [plain("a"), plain("b")]), (name) => (name === "b" ? "new" : undefined));
+    all.bring(clusters, answer(CLUSTER, 5, [plain("a"), plain("b")]), ({ name }) => (name === "b" ? "new" : undefined));
     expect([left(all), all.isEmpty, all.mayBeAny]).toEqual([["b"], false, false]);
   });
 
   test("for the first time, unless the client came back with an older state: then something may use it", () => {
     const all = new WarmingClusters(needsNothing);
     const renamed = resource(CLUSTER, "a", "2", { references: [{ type: ENDPOINTS, name: "new" }] });
-    all.bring(clusters, answer(CLUSTER, 5, [withEndpoints("a"), plain("b")]), (name) =>
+    all.bring(clusters, answer(CLUSTER, 5, [withEndpoints("a"), plain("b")]), ({ name }) =>
       name === "a" ? "changed" : "new",
     );
     const areNew = (): readonly boolean[] => ["a", "b", "c"].map((name) => all.isNew(name));
@@ -93,7 +93,7 @@ describe("S-ORD-03: a new Cluster is in use", () => {
   test("in its former state, which it has while it waits for what it references", () => {
     const all = new WarmingClusters(needsNothing);
     const sent = answer(CLUSTER, 5, [withEndpoints("a"), withEndpoints("b")]);
-    all.bring(clusters, sent, (name) => (name === "a" ? "changed" : "new"));
+    all.bring(clusters, sent, ({ name }) => (name === "a" ? "changed" : "new"));
     const awaited = (): unknown => [ENDPOINTS, CLUSTER].map((type) => [...all.awaited(type)]);
     expect(awaited()).toEqual([["a"], []]);
     all.accept(clusters, aggregated, sent, 9);

@@ -17,7 +17,7 @@ const MOST_NAMES = 10_000;
  * state, which may be without endpoints: on an aggregated stream Envoy subscribes to Clusters only once nothing warms, and
  * what warmed in vain has none (docs/decisions/0130); undefined: it can go on using it.
  */
-export type NewsOf = (name: string) => "new" | "changed" | undefined;
+export type NewsOf = (put: Resource) => "new" | "changed" | undefined;
 
 /** A Cluster that the client cannot use yet, or not any more. */
 interface Newcomer {
@@ -109,7 +109,7 @@ export class WarmingClusters {
   bring({ traits }: TypeStream, delivery: Delivery, newsOf: NewsOf): void {
     for (const { puts } of delivery.body.segments) {
       for (const put of puts) {
-        const news = newsOf(put.name);
+        const news = newsOf(put);
         this.#vacant.delete(put.name);
         if (news === undefined) continue;
         const isNew = news === "new" || this.isNew(put.name);

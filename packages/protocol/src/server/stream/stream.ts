@@ -7,6 +7,7 @@ import type { Node } from "../../node/node.ts";
 import { sendingRank } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
+import { isSamePosition, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import { everyName, namesIn } from "../ack/body-names.ts";
 import type { Delivery } from "../ack/delivery.ts";
@@ -29,6 +30,7 @@ import type { Subscriber } from "../subscription/subscriber-index.ts";
 import { takersLast, takersOf } from "../type/addresses-in-order.ts";
 import { DeltaTypeStream } from "../type/delta.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
+import type { HeldBackResource } from "../type/readonly-sent-state.ts";
 import { SotwTypeStream } from "../type/sotw.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { AbsenceBounds } from "../type/untold-absences.ts";
@@ -278,7 +280,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
     }
     if (this.#beats.isDue && !isUnfinished) this.#beat(effects);
     const hasMoved =
-      streams.size > 1 && (effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]));
+      streams.size > 1 && (effects.length > 0 || this.#inOrder.some((type, i) => isOther(positions[i], type.position)));
     effects.push(...this.#reportWaits());
     this.#isSettled = !isUnfinished && this.#findSettled();
     return { effects, owed: this.#owed.takeOwed(), isUnfinished, hasMoved };
@@ -355,7 +357,9 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
 
   #speak(type: TypeStream, effects: ServerEffect[], heldBack = nothingHeldBack): void {
     const { position: from, pendingRemovals } = type;
-    const before = { position: from, pendingRemovals: pendingRemovals };
+    const { resources } = type.sentState.heldBack;
+    const wasHeldBack = resources.size === 0 ? nothingWasHeldBack : new Map(resources);
+    const before = { position: from, pendingRemovals, wasHeldBack };
     // Of a resource that was held back, the client still has the state from before the wait.
     const toldTo = from && Math.min(from.revision, type.heldBackFrom);
     const removable = (): Removable =>
@@ -463,7 +467,13 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
   }
 }
 
+/** Whether a position is another one; it may be made again, by a flush that had nothing to send. */
+function isOther(from: Position | undefined, to: Position | undefined): boolean {
+  return from !== to && (from === undefined || to === undefined || !isSamePosition(from, to));
+}
+
 const none: readonly ServerEffect[] = [];
+const nothingWasHeldBack: ReadonlyMap<string, HeldBackResource> = new Map();
 
 type ReportEffect = Extract<ServerEffect, { kind: "report" }>;
 
