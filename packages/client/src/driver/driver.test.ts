@@ -118,6 +118,11 @@ const response: DiscoveryResponse = {
   controlPlane: undefined,
 };
 
+const deltaResponse: DiscoveryResponse = {
+  ...{ kind: "delta", type: CLUSTER, nonce: "n", systemVersion: "", resources: [], removed: [], errors: [] },
+  ...{ problems: [], controlPlane: undefined },
+};
+
 /** A driver of the real machine, whose server is a function that gets each request. */
 function driveWith(
   read: DiscoveryResponse,
@@ -152,22 +157,25 @@ test("a server that answers every request at once with what is refused does not 
   expect(sent).toHaveLength(10);
 });
 
+const fewTokens = { maxTokens: 2, tokensPerSecond: 10 };
+
 test.each([
-  ["with", { maxTokens: 2, tokensPerSecond: 10 }, 1_000, 1_010],
-  ["without", undefined, 3_000, 3_000],
-])(
-  "C-CFG-07 %s a rate limit a server that floods is read as far as ACKs may wait",
-  async (_, rateLimit, first, later) => {
+  ["delta with", "delta", fewTokens, 1_000, 1_010],
+  ["delta without", "delta", undefined, 3_000, 3_000],
+  ["State of the World, where one ACK waits, with", "sotw", fewTokens, 3_000, 3_000],
+] as const)(
+  "C-CFG-07 in %s a rate limit a server that floods is read as far as ACKs may wait",
+  async (_, variant, rateLimit, first, later) => {
     vi.useFakeTimers();
     let read = 0;
     let server: StreamListener | undefined;
-    const driver = driveWith(response, (listener) => {
+    const driver = driveWith(variant === "delta" ? deltaResponse : response, (listener) => {
       server = listener;
     });
     const flood = async (): Promise<void> => {
       for (; read < 3_000; read++) await server?.response(new Uint8Array());
     };
-    driver.watch({ source: grpcSource([], { rateLimit }), type: CLUSTER, term: "a" }, () => {});
+    driver.watch({ source: grpcSource([], { variant, rateLimit }), type: CLUSTER, term: "a" }, () => {});
     await vi.advanceTimersByTimeAsync(1);
     void flood();
     await vi.advanceTimersByTimeAsync(1);
@@ -193,12 +201,13 @@ function flooded(changes: Parameters<typeof grpcSource>[1]): {
     };
   });
   let isFirst = true;
-  const driver = driveWith(response, (listener) => {
+  const driver = driveWith(deltaResponse, (listener) => {
     if (isFirst) void flood(listener);
     isFirst = false;
   });
   const rateLimit = { maxTokens: 1, tokensPerSecond: 0.001 };
-  driver.watch({ source: grpcSource([], { rateLimit, ...changes }), type: CLUSTER, term: "a" }, () => {});
+  const source = grpcSource([], { variant: "delta", rateLimit, ...changes });
+  driver.watch({ source, type: CLUSTER, term: "a" }, () => {});
   return { driver, read: () => read, over };
 }
 

@@ -37,7 +37,7 @@ export interface DriverOptions {
   readonly restore: (source: SourceConfig) => readonly KeptResource[] | undefined;
 }
 
-/** The limit of responses of a stream that wait for their ACK under a rate limit; then no further one is read. */
+/** The limit of delta responses of a stream that wait for their ACK under a rate limit; then no further one is read. */
 const MOST_UNANSWERED = 1_000;
 
 /** What a watch subscribes to. */
@@ -58,7 +58,7 @@ interface OpenStream {
   readonly pauses: NackPauses | undefined;
   /** The types requested on it. */
   readonly asked: Set<TypeUrl>;
-  /** Responses without an ACK or NACK yet. */
+  /** Delta responses without an ACK or NACK yet. */
   unanswered: number;
   /** Set while no further response is read. */
   readOn: (() => void) | undefined;
@@ -263,14 +263,14 @@ export class Driver {
 
   /**
    * Under a rate limit ACKs wait for tokens, so a server that does not wait for them is read no faster once very many
-   * do.
+   * do. In State of the World only the newest of a type waits.
    */
   async #tellResponse(id: ClientStreamId, open: OpenStream, response: DiscoveryResponse): Promise<void> {
     this.#happened({ kind: "response-received", stream: id, response });
     const { source, onlyType, asked } = open;
     const type = onlyType ?? response.type;
     const isAnswered = type !== undefined && asked.has(type);
-    if (source.kind !== "grpc" || source.rateLimit === undefined || !isAnswered) return;
+    if (source.kind !== "grpc" || source.rateLimit === undefined || source.variant === "sotw" || !isAnswered) return;
     // ACKs that are withheld while Clusters warm do not wait for tokens: what ends the warming may be still to be read.
     if (source.dialect.cdsAckWhenWarm) return;
     if (++open.unanswered < MOST_UNANSWERED) return;

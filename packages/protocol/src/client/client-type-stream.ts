@@ -256,9 +256,15 @@ export class ClientTypeStream {
     return isResumed ? this.topic.versionFor(this.#server) : undefined;
   }
 
-  /** Files have no server to ACK to (C-FS-05). */
+  /**
+   * Files have no server to ACK to (C-FS-05). In State of the World an answer replaces one that still waits: to the
+   * server an older nonce is stale.
+   */
   #owe(answer: RequestReply): void {
-    if (this.topic.spec.access !== "file") this.#answers.push(answer);
+    const { access, variant } = this.topic.spec;
+    if (access === "file") return;
+    if (variant === "sotw") this.#answers.length = 0;
+    this.#answers.push(answer);
   }
 
   #confirmRestored(): void {

@@ -350,6 +350,28 @@ describe("requests beyond a limit", () => {
     expect(story.timers).toEqual([]);
     story.receive(1, whole(CLUSTER, "1", "n1", []));
     story.receive(1, whole(CLUSTER, "2", "n2", []));
-    expect(story.pass(1_000)).toEqual(["1> Cluster [] v1 n1", "1> Cluster [] v2 n2"]);
+    expect(story.pass(1_000)).toEqual(["1> Cluster [] v2 n2"]);
+  });
+
+  test.each([
+    ["an ACK", [], "1> Cluster [] v3 n3"],
+    ["a NACK", ["it is bad"], "1> Cluster [] v2 n3 !it is bad"],
+  ])("C-CFG-07 of answers that wait only the newest is sent, %s, as nonces go stale", (_, problems, answer) => {
+    const story = new ClientStory(sourceOf({ rateLimit: { maxTokens: 1, tokensPerSecond: 10 }, absenceMs: 0 }));
+    story.watch(1, CLUSTER, "*");
+    expect(story.open(1)).toEqual(["1> Cluster [] (me)"]);
+    story.receive(1, whole(CLUSTER, "1", "n1", { problems: ["it is worse"] }));
+    story.receive(1, whole(CLUSTER, "2", "n2", [received("a", "1")]));
+    story.receive(1, whole(CLUSTER, "3", "n3", { problems }));
+    expect(story.pass(10_000).filter((line) => line.includes(">"))).toEqual([answer]);
+  });
+
+  test("C-CFG-07 C-DLT-03 in delta each response has an answer, however long it waits", () => {
+    const rateLimit = { maxTokens: 1, tokensPerSecond: 10 };
+    const story = new ClientStory(sourceOf({ variant: "delta", rateLimit, absenceMs: 0 }));
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    for (const nonce of ["n1", "n2"]) story.receive(1, change(CLUSTER, nonce, {}));
+    expect(story.pass(10_000)).toEqual(["1> Cluster n1", "1> Cluster n2"]);
   });
 });
