@@ -28,6 +28,8 @@ export interface AroundSource {
 
 const MAX_TOKENS = 100;
 const TOKENS_PER_SECOND = 10;
+/** Envoy crashes at a delay below a millisecond, and a client would poll without a pause. */
+const SHORTEST_DELAY_MS = 1;
 
 const apiTypes = ["REST", "GRPC", "DELTA_GRPC", "AGGREGATED_GRPC", "AGGREGATED_DELTA_GRPC"] as const;
 type ApiType = (typeof apiTypes)[number];
@@ -102,10 +104,13 @@ function readRestSource(
   context: ApiSourceContext,
   problems: Problems,
 ): RestSource | undefined {
-  const refreshDelayMs = durationMsOf(at(api, "refresh_delay"));
-  if (refreshDelayMs === undefined || refreshDelayMs < 0) {
-    const hint = "write how long to wait between two polls, such as 5s";
-    problems.error([...api.path, "refresh_delay"], "expected a refresh_delay, which REST has no default for", hint);
+  const delay = at(api, "refresh_delay");
+  const refreshDelayMs = durationMsOf(delay) ?? 0;
+  if (refreshDelayMs < SHORTEST_DELAY_MS) {
+    const message = isPresent(delay)
+      ? `expected a refresh_delay of at least 0.001s, got ${String(delay.value)}`
+      : "expected a refresh_delay, which REST has no default for";
+    problems.error(delay.path, message, "write how long to wait between two polls, such as 5s");
   }
   const timeout = at(api, "request_timeout");
   const requestTimeoutMs = durationMsOf(timeout) ?? REQUEST_TIMEOUT_MS;
@@ -115,7 +120,7 @@ function readRestSource(
     problems.error([...api.path, "grpc_services"], "expected cluster_names for REST, got grpc_services");
   }
   const servers = serversNamed(at(api, "cluster_names"), "rest", context, problems);
-  if (servers === undefined || refreshDelayMs === undefined || requestTimeoutMs <= 0) return undefined;
+  if (servers === undefined || refreshDelayMs < SHORTEST_DELAY_MS || requestTimeoutMs <= 0) return undefined;
   return namedRestSource({
     kind: "rest",
     ...around,

@@ -225,6 +225,16 @@ describe("REST", () => {
 
   test.each([
     ["C-RST-15 no delay", { refresh_delay: undefined }, "refresh_delay: expected a refresh_delay, which"],
+    [
+      "C-RST-15 no pause",
+      { refresh_delay: "0s" },
+      "refresh_delay: expected a refresh_delay of at least 0.001s, got 0s",
+    ],
+    [
+      "C-RST-15 a pause below a millisecond",
+      { refresh_delay: "0.0005s" },
+      "refresh_delay: expected a refresh_delay of at least 0.001s, got 0.000500s",
+    ],
     ["C-RST-16 no time", { request_timeout: "0s" }, "request_timeout: expected a request_timeout above 0, got 0s"],
     ["C-RST-17 no server", { cluster_names: [] }, "cluster_names: expected at least one server"],
     ["C-RST-17 servers of gRPC", grpcServices(), "grpc_services: expected cluster_names for REST"],
