@@ -244,6 +244,16 @@ describe("hints say what to do", () => {
   ])("%s", (_, fields, expected) => {
     expect(api.readResource(typed(V3.cluster, fields)).problems.map(({ hint }) => hint)).toEqual(expected);
   });
+
+  it.each<[string, (i: number) => object, number]>([
+    ["of very many mistakes, near names are looked for of the first", (i) => ({ [`timeout${i}`]: "1s" }), 100],
+    ["a mistake that repeats has its near name each time", () => ({ timeot: "1s" }), 150],
+  ])("%s", (_, healthCheck, found) => {
+    const health_checks = Array.from({ length: 150 }, (_, i) => healthCheck(i));
+    const { problems } = api.readResource(typed(V3.cluster, { name: "c", health_checks }));
+    const [near, none] = ['did you mean "timeout"?', ADD].map((hint) => problems.filter((one) => one.hint === hint));
+    expect([near?.length, none?.length]).toEqual([found, 150 - found]);
+  });
 });
 
 describe("a value that is nested too deep", () => {

@@ -32,6 +32,8 @@ import {
 // Like other protobuf decoders, Envoy's stops at 100 levels of one encoded message; an Any starts anew.
 const DEEPEST_MESSAGE = 100;
 const DEEPEST_VALUE = 400;
+/** The most names in one value for which a near one is looked for, because each search takes up to some milliseconds. */
+const MOST_SEARCHED = 100;
 
 /**
  * Reads JSON values as messages and reports every problem in them, not only the first. Accepts proto names and JSON
@@ -40,6 +42,8 @@ const DEEPEST_VALUE = 400;
 export class JsonReader {
   readonly #schema: Schema;
   readonly #problems: ProblemList;
+  /** The near name, if any, by the unknown one and what it should be a name of. */
+  readonly #nearest = new Map<string, string | undefined>();
   #levels = DEEPEST_MESSAGE;
   #anyLevels = DEEPEST_VALUE;
 
@@ -230,7 +234,10 @@ export class JsonReader {
   #unknownEnum(descriptor: DescEnum, raw: unknown): undefined {
     const names = descriptor.values.map((value) => value.name);
     const shown = names.length > 12 ? `a value of ${descriptor.typeName}` : `one of ${names.join(", ")}`;
-    const nearest = typeof raw === "string" ? nearestName(raw, names) : undefined;
+    const nearest =
+      typeof raw === "string"
+        ? this.#nearestTo(`${descriptor.typeName} ${raw}`, () => nearestName(raw, names))
+        : undefined;
     this.#problems.error(
       "ENUM_UNKNOWN",
       `expected ${shown}, got ${this.#problems.describe(raw)}`,
@@ -242,10 +249,12 @@ export class JsonReader {
   #unknownField(key: string, raw: unknown, message: DescMessage): void {
     if (message.typeName === "google.protobuf.Empty" && key === "value" && isObject(raw)) return;
     const { path } = this.#problems;
-    const nearest = nearestName(
-      key,
-      // In the author's spelling: both names of a field are valid.
-      message.fields.map((field) => (/[A-Z]/.test(key) ? field.jsonName : field.name)),
+    const nearest = this.#nearestTo(`${message.typeName} ${key}`, () =>
+      nearestName(
+        key,
+        // In the author's spelling: both names of a field are valid.
+        message.fields.map((field) => (/[A-Z]/.test(key) ? field.jsonName : field.name)),
+      ),
     );
     path.push(key);
     const shown = key.length > 60 ? `${key.slice(0, 60)}…` : key;
@@ -255,6 +264,14 @@ export class JsonReader {
       withNearest(nearest, DESCRIPTORS_HINT),
     );
     path.pop();
+  }
+
+  #nearestTo(what: string, search: () => string | undefined): string | undefined {
+    const known = this.#nearest.get(what);
+    if (known !== undefined || this.#nearest.has(what) || this.#nearest.size >= MOST_SEARCHED) return known;
+    const nearest = search();
+    this.#nearest.set(what, nearest);
+    return nearest;
   }
 
   #any(any: DescMessage, raw: unknown): Message | undefined {
@@ -320,7 +337,7 @@ export class JsonReader {
   /** Adds the problem of a type without a descriptor; the path is that of the object with `@type`. */
   unknownType(type: string): undefined {
     const name = type.slice(type.lastIndexOf("/") + 1);
-    const nearest = this.#schema.nearestMessage(name);
+    const nearest = this.#nearestTo(name, () => this.#schema.nearestMessage(name));
     this.#problems.path.push("@type");
     this.#problems.error(
       "TYPE_UNKNOWN",
