@@ -197,6 +197,17 @@ describe("servers that are used only if better ones fail", () => {
     expect(story.open(3)).toEqual(["3> Cluster [a,b] (me)"]);
   });
 
+  test.each(["cycle", "fallback", "fallback-when-missing"] as const)(
+    "C-FBK-01 C-FBK-02 a connected server that is silent is not left for the next: %s",
+    (failover) => {
+      const story = new ClientStory(sourceOf({ servers: 2, failover }));
+      story.on(started(1, CLUSTER, "*"), started(2, ENDPOINTS, "e"));
+      expect(story.open(1)).toHaveLength(2);
+      expect(story.pass(60_000)).toEqual(["2: absent e does-not-exist"]);
+      expect(story.timers).toEqual([]);
+    },
+  );
+
   test("C-FBK-02 one type of which something is missing is enough", () => {
     const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback-when-missing" }));
     story.on(started(1, CLUSTER, "a"), started(2, ENDPOINTS, "e"));
