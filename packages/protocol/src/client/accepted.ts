@@ -22,11 +22,17 @@ export class Accepted {
   readonly #entries = new Map<string, AcceptedEntry>();
   /** Names of entries by alias, by the name that variants share, and by glob collection. */
   readonly #byOther = new Map<string, Set<string>>();
+  readonly #empty = new Set<string>();
   /** Whether a glob collection was ever watched; without one, globs are not indexed. */
   #hasGlobs = false;
 
   entries(): Iterable<AcceptedEntry> {
     return this.#entries.values();
+  }
+
+  /** Names without a resource, the one that failed last at the end. */
+  get empty(): ReadonlySet<string> {
+    return this.#empty;
   }
 
   get(name: string): AcceptedEntry | undefined {
@@ -36,6 +42,8 @@ export class Accepted {
   set(entry: AcceptedEntry): void {
     const before = this.#entries.get(entry.name);
     this.#entries.set(entry.name, entry);
+    if (before?.resource === undefined) this.#empty.delete(entry.name);
+    if (entry.resource === undefined) this.#empty.add(entry.name);
     if (before !== undefined) {
       if (areSameNames(before.aliases, entry.aliases)) return;
       this.#unindex(before);
@@ -47,6 +55,7 @@ export class Accepted {
     const entry = this.#entries.get(name);
     if (entry !== undefined) this.#unindex(entry);
     this.#entries.delete(name);
+    this.#empty.delete(name);
   }
 
   /** Yields the entries that have a name as an alias, as the shared name of variants, or as their glob collection. */

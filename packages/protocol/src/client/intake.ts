@@ -45,6 +45,7 @@ export function takeResponse(
   const error = errorOf(verdict);
   const isNews =
     error === undefined ? apply(topic, response, origin, verdict) : refuse(topic, response, origin, verdict, error);
+  if (error !== undefined || response.errors.length > 0) topic.forgetOldFailures(namesThere(response, verdict));
   const taken = { error, isNews };
   report(turn, topic, response, taken);
   return taken;
@@ -120,7 +121,7 @@ function leaveOut(
 }
 
 /** Names that came without a body are removed already. */
-function namesThere({ errors }: SotwResponse, { names }: Verdict): ReadonlySet<string> {
+function namesThere({ errors }: DiscoveryResponse, { names }: Verdict): ReadonlySet<string> {
   if (errors.length === 0) return names;
   const there = new Set(names);
   // A name with a resource error does not count as omitted (S-ERR-04).

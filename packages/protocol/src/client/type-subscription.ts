@@ -17,6 +17,9 @@ import type { AbsenceReason, FailureReason, WatchEvent } from "./watch-event.ts"
 /** Called when a term was answered, whatever the answer. */
 export type Answered = (term: Term) => void;
 
+/** The most names that only failed, unless more are in the newest response or watched by their name. */
+const MOST_FAILED = 1_000;
+
 /** One type at one source, independent of streams: its watches and its accepted resources. */
 export class TypeSubscription {
   readonly spec: SourceSpec;
@@ -205,10 +208,22 @@ export class TypeSubscription {
    * resources with ever new names would fill the memory.
    */
   forgetRefused(names: ReadonlySet<string>): void {
-    for (const { name, aliases, status, resource } of [...this.accepted.entries()]) {
-      if (status !== "nacked" || resource !== undefined || names.has(name)) continue;
-      const isNamed = this.interest.termsFor(name, aliases).some(({ kind }) => kind === "name");
-      if (!isNamed) this.forget(name);
+    for (const name of this.accepted.empty) {
+      const isRefused = this.accepted.get(name)?.status === "nacked";
+      if (isRefused && !names.has(name) && !this.#isNamed(name)) this.forget(name);
+    }
+  }
+
+  /**
+   * Forgets the oldest of very many names that have only failed, are not listed, and are not watched by their name.
+   * Nothing says that they are gone: an error is sent once, and what was rejected need not be removed.
+   */
+  forgetOldFailures(names: ReadonlySet<string>): void {
+    const { empty } = this.accepted;
+    if (empty.size <= MOST_FAILED) return;
+    for (const name of empty) {
+      if (empty.size <= MOST_FAILED) break;
+      if (!names.has(name) && !this.#isNamed(name)) this.forget(name);
     }
   }
 
@@ -273,6 +288,12 @@ export class TypeSubscription {
   /** Notifies the watches of a term that want confirmations. */
   confirm({ watches }: Term, news: WatchEvent & { readonly kind: "confirmed"; readonly resource: HeldResource }): void {
     for (const [watch, wantsConfirmations] of watches) if (wantsConfirmations) this.#turn.notify(watch, news);
+  }
+
+  #isNamed(name: string): boolean {
+    if (this.interest.isWanted(name)) return true;
+    const aliases = this.accepted.get(name)?.aliases ?? [];
+    return this.interest.termsFor(name, aliases).some(({ kind }) => kind === "name");
   }
 
   /** Drops the server's error for a requested name that is now held under another name (C-ERR-06). */
