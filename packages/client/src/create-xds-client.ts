@@ -66,6 +66,10 @@ export async function createXdsClient(given: XdsClientOptions = {}): Promise<Xds
       tell(onReport, report);
     },
     restore: (source) => cache?.restore(source),
+    forget: (source) => {
+      stats.forget(source);
+      cache?.release(source);
+    },
   });
   const client: OpenClient = new OpenClient({
     api,

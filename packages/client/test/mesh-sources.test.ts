@@ -105,6 +105,32 @@ test.each(elsewhere)("C-WRM-04 a changed Cluster does not wait for its endpoints
   expect(after.clusters.get("far")?.endpoints).toBe(before.clusters.get("far")?.endpoints);
 });
 
+test("of ever new sources of endpoints the last hundred are remembered after they are used", async () => {
+  // A source with another timeout is another one.
+  const far = (seconds: number): Resource =>
+    read({
+      ...{ "@type": Cluster.typeUrl, name: "far", type: "EDS", connect_timeout: `${seconds}s` },
+      eds_cluster_config: { eds_config: { ...sourceAt("other"), initial_fetch_timeout: `${seconds}s` } },
+    });
+  const served = await serve(far(100));
+  const other = await serve(endpoints("far"));
+  const dynamic = { cds_config: ADS, ads_config: grpcTo("live", "DELTA_GRPC") };
+  const client = await start({ bootstrap: bootstrapOf({ live: served.port, other: other.port }, dynamic) });
+  const mesh = client.mesh();
+  await mesh.ready;
+  for (let seconds = 101; seconds < 250; seconds++) {
+    served.put(far(seconds));
+    await nextWith(mesh, ({ clusters }) => clusters.get("far")?.resource?.json.connectTimeout === `${seconds}s`);
+  }
+  const isOfAds = (source: string): boolean => source.startsWith("ads");
+  await until("the last of them is not used any more", () => client.stats().sources.length === 102);
+  const { sources, subscriptions } = client.stats();
+  expect(sources.map(({ connectedState, source }) => connectedState && !isOfAds(source)).filter(Boolean)).toEqual([
+    true,
+  ]);
+  expect(subscriptions.filter(({ source }) => !isOfAds(source))).toHaveLength(101);
+});
+
 test("C-ADS-06 a client with a bootstrap of gRPC refuses sources other than ads", async () => {
   const rds = { route_config_name: "r", config_source: sourceAt("other") };
   const served = await serve(listener("in", "r", { rds }));

@@ -65,3 +65,19 @@ test("what another source of the configuration has kept is not taken", async () 
   await life(["a"]);
   expect(await life(["new", "a"], ["new", "a"])).toEqual([undefined, ["a"]]);
 });
+
+test("a source that is released is kept only with what it holds", async () => {
+  const path = join(directory, "cache");
+  const store = createResourceStore({ path, api: testApi(), onProblem: () => {} });
+  const cache = createSourceCache(store, { node, configured: [] });
+  let held: readonly KeptResource[] = [resource("a")];
+  for (const token of ["full", "empty"]) cache.restore(withToken(token));
+  cache.save(withToken("full").id, () => held);
+  cache.release(withToken("full").id);
+  held = [];
+  cache.save(withToken("empty").id, () => held);
+  cache.release(withToken("empty").id);
+  expect([...store.sources()]).toHaveLength(1);
+  expect(cache.restore(withToken("full"))?.map(({ name }) => name)).toEqual(["a"]);
+  await store.close();
+});

@@ -39,6 +39,7 @@ function drive(
     reader: silentReader,
     report: () => {},
     restore: () => undefined,
+    forget: () => {},
     ...options,
   });
 }
@@ -139,6 +140,7 @@ function driveWith(
     reader: { ...silentReader, read: () => ({ kind: "read", response: read }) },
     report: () => {},
     restore: () => undefined,
+    forget: () => {},
   });
 }
 
@@ -223,5 +225,42 @@ test("ACKs that are withheld while Clusters warm keep nothing from being read", 
   const { driver, read, over } = flooded({ dialect: clientDialect({ cdsAckWhenWarm: true }) });
   await over;
   expect(read()).toBe(3_000);
+  await driver.close();
+});
+
+test("of ever new sources, those that were watched last are remembered", async () => {
+  const heard: ClientEvent[] = [];
+  const told: string[] = [];
+  const driver: Driver = new Driver({
+    machine: {
+      onAll: (events) => {
+        heard.push(...events);
+        return events.flatMap((event) =>
+          event.kind === "source-removed" ? [{ kind: "source-forgotten", source: event.source }] : [],
+        );
+      },
+      states: () => [],
+    },
+    transports: transportsClosing(() => Promise.resolve()),
+    reader: { ...silentReader, forget: (source, type) => void told.push(`reader ${source} ${type}`) },
+    report: () => {},
+    restore: () => undefined,
+    forget: (source) => void told.push(source),
+  });
+  const watch = (id: string): (() => void) =>
+    driver.watch({ source: { ...grpcSource([]), id }, type: CLUSTER, term: "a" }, () => {});
+  const stopKept = watch("kept");
+  for (let i = 0; i < 102; i++) watch(`s${i}`)();
+  driver.states();
+  expect(told).toEqual(["reader s0 undefined", "s0", "reader s1 undefined", "s1"]);
+  // One that comes back is added again, and those that are watched are never forgotten.
+  watch("s0");
+  watch("s5");
+  stopKept();
+  driver.states();
+  expect(heard.slice(-4).map(({ kind }) => kind)).toEqual([
+    ...["source-added", "watch-started", "watch-started", "watch-stopped"],
+  ]);
+  expect(told).toHaveLength(4);
   await driver.close();
 });

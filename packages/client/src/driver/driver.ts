@@ -33,12 +33,19 @@ export interface DriverOptions {
   readonly transports: { readonly [K in SourceConfig["kind"]]: Transport<Extract<SourceConfig, { kind: K }>> };
   readonly reader: Pick<ResponseReader, "expect" | "forget" | "read">;
   readonly report: (report: ClientReport) => void;
-  /** Resources that a source held in an earlier run (C-CLI-06). Called once for each source. */
+  /** Resources that a source held in an earlier run (C-CLI-06). Called once for each source until it is forgotten. */
   readonly restore: (source: SourceConfig) => readonly KeptResource[] | undefined;
+  /** Nothing is known of a source any more that was not watched for long. */
+  readonly forget: (source: SourceId) => void;
 }
 
 /** The limit of delta responses of a stream that wait for their ACK under a rate limit; then no further one is read. */
 const MOST_UNANSWERED = 1_000;
+
+/**
+ * The limit of sources without a watch that are remembered, because config sources in resources may be ever new ones.
+ */
+const MOST_UNWATCHED = 100;
 
 /** What a watch subscribes to. */
 export interface Interest {
@@ -68,6 +75,10 @@ interface OpenStream {
 export class Driver {
   readonly #options: DriverOptions;
   readonly #sources = new Map<SourceId, SourceConfig>();
+  /** The number of watches of each source that has some. */
+  readonly #watched = new Map<SourceId, number>();
+  /** The sources that have lost their last watch, the one that did first at the front. */
+  readonly #unwatched = new Set<SourceId>();
   readonly #streams = new Map<ClientStreamId, OpenStream>();
   readonly #listeners = new Map<WatchId, (news: WatchEvent) => void>();
   readonly #timers = new Timers((timer) => this.#happened({ kind: "timer-fired", timer }));
@@ -94,11 +105,15 @@ export class Driver {
   /** The listener is called neither before this returns nor after the result is called. */
   watch({ source, ...wanted }: Interest, listener: (news: WatchEvent) => void): () => void {
     this.addSource(source);
+    this.#watched.set(source.id, (this.#watched.get(source.id) ?? 0) + 1);
+    this.#unwatched.delete(source.id);
     const watch = ++this.#watchesGiven;
     this.#listeners.set(watch, listener);
     this.#happened({ kind: "watch-started", watch, source: source.id, ...wanted });
     return () => {
-      if (this.#listeners.delete(watch)) this.#happened({ kind: "watch-stopped", watch });
+      if (!this.#listeners.delete(watch)) return;
+      this.#happened({ kind: "watch-stopped", watch });
+      this.#unwatch(source.id);
     };
   }
 
@@ -119,6 +134,21 @@ export class Driver {
   states(only?: SourceId): Iterable<SourcedState> {
     this.#turn();
     return this.#options.machine.states(only);
+  }
+
+  #unwatch(source: SourceId): void {
+    const left = (this.#watched.get(source) ?? 0) - 1;
+    if (left > 0) {
+      this.#watched.set(source, left);
+      return;
+    }
+    this.#watched.delete(source);
+    this.#unwatched.add(source);
+    const [oldest] = this.#unwatched;
+    if (oldest === undefined || this.#unwatched.size <= MOST_UNWATCHED) return;
+    this.#unwatched.delete(oldest);
+    this.#sources.delete(oldest);
+    this.#happened({ kind: "source-removed", source: oldest });
   }
 
   /** Stops all watches. Resolves when no connection is left, for each call. */
@@ -162,6 +192,9 @@ export class Driver {
       case "close-stream":
         this.#close(effect.stream);
         break;
+      case "source-forgotten":
+        this.#forget(effect.source);
+        break;
       case "start-timer":
         this.#timers.start(effect.timer, effect.ms);
         break;
@@ -181,7 +214,8 @@ export class Driver {
 
   #open({ stream: id, source: sourceId, server, onlyType }: Extract<ClientEffect, { kind: "open-stream" }>): void {
     const source = this.#sources.get(sourceId);
-    if (source === undefined) throw new Error(`a stream of a source that was never added: ${sourceId}`);
+    // Its last watch ended since the machine asked for the stream.
+    if (source === undefined) return;
     // Polls and files have a pace of their own.
     const pauses = source.kind === "grpc" ? new NackPauses((request) => open.stream?.send(request, false)) : undefined;
     const answers = { asked: new Set<TypeUrl>(), unanswered: 0, readOn: undefined };
@@ -252,13 +286,19 @@ export class Driver {
         if (type !== undefined) this.#happened({ kind: "response-arrived", stream: id, type, nonce });
         this.#judging.set(source.id, (this.#judging.get(source.id) ?? 0) + 1);
         const response = await reading.response;
-        this.#judging.set(source.id, (this.#judging.get(source.id) ?? 0) - 1);
+        this.#judged(source.id);
         if (isWanted()) await this.#tellResponse(id, open, response);
         break;
       }
       case "unreadable":
         this.#unreadable(id, open, reading.problem);
     }
+  }
+
+  #judged(source: SourceId): void {
+    const left = (this.#judging.get(source) ?? 0) - 1;
+    if (left > 0) this.#judging.set(source, left);
+    else this.#judging.delete(source);
   }
 
   /**
@@ -302,6 +342,13 @@ export class Driver {
     const { source, onlyType } = closed;
     const isWanted = [...this.#streams.values()].some((one) => one.source === source && one.onlyType === onlyType);
     if (!isWanted) this.#options.reader.forget(source.id, onlyType);
+  }
+
+  #forget(source: SourceId): void {
+    // It may have been added again meanwhile.
+    if (this.#sources.has(source)) return;
+    this.#options.reader.forget(source, undefined);
+    this.#options.forget(source);
   }
 
   #take(id: ClientStreamId): ClientStream | undefined {

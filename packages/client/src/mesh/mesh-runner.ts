@@ -108,7 +108,10 @@ export class MeshRunner {
   }
 
   on(event: MeshEvent): void {
-    if (!this.#isClosed) this.#effects.add(this.#machine.on(event, { nowMs: performance.now() }));
+    if (this.#isClosed) return;
+    this.#effects.add(this.#machine.on(event, { nowMs: performance.now() }));
+    // Once every effect is performed: a watch may still be to start, and to stop.
+    if (this.sources.isUntidy) queueMicrotask(() => this.sources.tidy(this.#machine.sources()));
   }
 
   close(): void {

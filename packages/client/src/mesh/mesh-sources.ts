@@ -26,6 +26,9 @@ export interface Placed {
   readonly isThere: boolean;
 }
 
+/** The limit of sources named by resources that are kept without a look at whether anything uses them. */
+const MOST_UNCHECKED = 100;
+
 /** The sources of a mesh by id, including those that config sources in resources name. */
 export class MeshSources {
   readonly #api: EnvoyApi;
@@ -33,6 +36,9 @@ export class MeshSources {
   readonly #defaults: ConfigDefaults;
   readonly #statics: StaticResources;
   readonly #known = new Map<SourceId, SourceConfig>();
+  /** Those that only resources name: they may be ever new ones. */
+  readonly #found = new Map<SourceId, SourceConfig>();
+  #tidyAt = MOST_UNCHECKED;
 
   constructor({ api, config, defaults, statics }: MeshSourcesParts) {
     this.#api = api;
@@ -48,15 +54,28 @@ export class MeshSources {
 
   /** Undefined for resources in the bootstrap, which have no server. */
   get(id: SourceId): SourceConfig | undefined {
-    return this.#known.get(id);
+    return this.#known.get(id) ?? this.#found.get(id);
+  }
+
+  /** Whether there are many named by resources since the last `tidy`. */
+  get isUntidy(): boolean {
+    return this.#found.size > this.#tidyAt;
+  }
+
+  /** Forgets those named by resources that are not used. */
+  tidy(used: Iterable<SourceId>): void {
+    const inUse = new Set(used);
+    for (const id of this.#found.keys()) if (!inUse.has(id)) this.#found.delete(id);
+    this.#tidyAt = 2 * this.#found.size + MOST_UNCHECKED;
   }
 
   /** The source of a dependency of a resource from source `from`; undefined: none. */
   resolve({ source, type, name }: Dependency, from: SourceId): SourceId | undefined {
     if (source.kind === "static" || this.#statics.owns(type, name)) return STATIC_SOURCE;
-    const self = this.#known.get(from);
-    const found = this.#find(source, type, name, self);
-    return found && this.add(found);
+    const found = this.#find(source, type, name, this.get(from));
+    if (found === undefined) return undefined;
+    if (!this.#known.has(found.id)) this.#found.set(found.id, found);
+    return found.id;
   }
 
   /**
@@ -64,7 +83,7 @@ export class MeshSources {
    * it (C-XTP-11).
    */
   placesOf({ type, name, isThere }: Placed, from: SourceId): readonly NameAtSource[] {
-    const own = isThere ? this.#known.get(from) : this.#nextTo(from, type, name);
+    const own = isThere ? this.get(from) : this.#nextTo(from, type, name);
     const places = own === undefined ? [] : [{ source: own, name }];
     const others = alternativesOf(name).flatMap((other) => {
       const source = this.#nextTo(from, type, other);
@@ -74,7 +93,7 @@ export class MeshSources {
   }
 
   #nextTo(from: SourceId, type: TypeUrl, name: string): SourceConfig | undefined {
-    return this.#find({ kind: "self" }, type, name, this.#known.get(from));
+    return this.#find({ kind: "self" }, type, name, this.get(from));
   }
 
   #find(

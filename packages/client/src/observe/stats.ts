@@ -39,7 +39,9 @@ export interface SourceStats {
   readonly pendingRequests: number;
 }
 
-/** Counters and states since the client started. */
+/**
+ * Counters and states since the client started, of the sources that are watched and of the last 100 that no longer are.
+ */
 export interface ClientStats {
   readonly sources: readonly SourceStats[];
   readonly subscriptions: readonly SubscriptionStats[];
@@ -111,6 +113,13 @@ export class StatsCounter {
       sources: [...this.#sources.values()].map((one) => ({ ...one })),
       subscriptions: [...this.#subscriptions.values()].map((one) => ({ ...one })),
     };
+  }
+
+  /** Drops the counters of a source. */
+  forget(source: SourceId): void {
+    this.#sources.delete(source);
+    this.#open.delete(source);
+    for (const [key, one] of this.#subscriptions) if (one.source === source) this.#subscriptions.delete(key);
   }
 
   /** Marks all sources as disconnected. */

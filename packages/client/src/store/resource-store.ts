@@ -66,6 +66,8 @@ export interface ResourceStore {
   rename(source: string, to: string): void;
   /** Schedules a write of `snapshot` for a changed source. Other sources stay as they are. */
   save(source: string, snapshot: ResourceSnapshot): void;
+  /** The source is not in use any more; if it holds nothing, it is not kept. */
+  release(source: string): void;
   /** Resolves when everything is written, or cannot be. */
   flush(): Promise<void>;
   /** Flushes, and releases the file for other writers. Nothing is written from then on. */
@@ -140,6 +142,15 @@ class FileStore implements ResourceStore {
   save(source: string, snapshot: ResourceSnapshot): void {
     if (this.#closing !== undefined) return;
     this.#sources.set(source, { savedAtMs: this.#now(), usedAtMs: "now", snapshot });
+    this.#touch();
+  }
+
+  release(source: string): void {
+    const kept = this.#sources.get(source);
+    if (kept === undefined || this.#closing !== undefined) return;
+    const resources = [...kept.snapshot()];
+    if (resources.length === 0) this.#sources.delete(source);
+    else this.#sources.set(source, { ...kept, usedAtMs: this.#now(), snapshot: () => resources });
     this.#touch();
   }
 

@@ -12,9 +12,11 @@ const DIGEST_CHARACTERS = 16;
  * they can be told apart.
  */
 export interface SourceCache {
-  /** The resources kept for a source; undefined: none. Called once per source, before it is saved. */
+  /** The resources kept for a source; undefined: none. Called once per source until its release, before it is saved. */
   restore(source: SourceConfig): readonly KeptResource[] | undefined;
   save(source: SourceId, snapshot: ResourceSnapshot): void;
+  /** The source is not used any more. */
+  release(source: SourceId): void;
 }
 
 /** What the cache needs from its client. */
@@ -51,6 +53,14 @@ export function createSourceCache(store: ResourceStore, { node, configured }: Ca
     save(id, snapshot) {
       const source = sources.get(id);
       if (source !== undefined) store.save(keyOf(source).key, snapshot);
+    },
+    release(id) {
+      const source = sources.get(id);
+      if (source === undefined) return;
+      const { key } = keyOf(source);
+      sources.delete(id);
+      restored.delete(key);
+      store.release(key);
     },
   };
 }

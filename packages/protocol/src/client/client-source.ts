@@ -23,6 +23,12 @@ export class ClientSource {
     return this.#lines;
   }
 
+  /** Whether anything of it is watched. */
+  get isWatched(): boolean {
+    for (const line of this.#lines.values()) if (line.isWatched) return true;
+    return false;
+  }
+
   lineOf(type: TypeUrl): ServerChannel {
     const onlyType = this.#lineKey(type);
     const known = this.#lines.get(onlyType);

@@ -94,6 +94,9 @@ export class ClientMachine {
       case "source-added":
         this.#addSource(event.source);
         break;
+      case "source-removed":
+        this.#removeSource(event.source);
+        break;
       case "watch-started":
         this.#start(event);
         break;
@@ -156,6 +159,13 @@ export class ClientMachine {
       disconnect: ({ id }) => this.#streams.delete(id),
     });
     this.#sources.set(spec.id, source);
+  }
+
+  #removeSource(id: SourceId): void {
+    if (this.#sources.get(id)?.isWatched !== false) return;
+    this.#sources.delete(id);
+    // After its streams are closed.
+    this.#turn.touch({ settle: () => this.#turn.ask({ kind: "source-forgotten", source: id }) });
   }
 
   #start(event: WatchStarted): void {

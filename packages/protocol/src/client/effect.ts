@@ -34,6 +34,8 @@ export type ClientEffect =
   /** Raise `timer-fired` after `ms` milliseconds. */
   | { readonly kind: "start-timer"; readonly timer: number; readonly ms: number }
   | { readonly kind: "cancel-timer"; readonly timer: number }
+  /** A source was forgotten; no effect for it follows until it is added again. */
+  | { readonly kind: "source-forgotten"; readonly source: SourceId }
   | { readonly kind: "notify"; readonly watch: WatchId; readonly news: WatchEvent }
   | { readonly kind: "report"; readonly report: ClientReport };
 

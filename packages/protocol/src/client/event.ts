@@ -22,6 +22,8 @@ export interface Moment {
 export type ClientEvent =
   /** Adds a source that watches may name; ignored if there is one with this id. */
   | { readonly kind: "source-added"; readonly source: SourceSpec }
+  /** Forgets a source, with everything restored for it; ignored while a watch names it. */
+  | { readonly kind: "source-removed"; readonly source: SourceId }
   | WatchStarted
   | { readonly kind: "watch-stopped"; readonly watch: WatchId }
   /** The server is connected and requests reach it; a file was found, or a poll may go out. */

@@ -437,3 +437,31 @@ describe("Clusters that are acknowledged when nothing warms any more", () => {
     expect(story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]))).toContain("1> Cluster [] v1 n1");
   });
 });
+
+describe("a source that is removed", () => {
+  test("is forgotten once its streams are closed, and may be added again", () => {
+    const story = new ClientStory();
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1", { ttlMs: 1_000 })]));
+    const removed = { kind: "source-removed", source: "ads" } as const;
+    expect(story.on(removed)).toEqual([]);
+    expect(story.on({ kind: "watch-stopped", watch: 1 }, removed)).toEqual(["close 1", "forgot ads"]);
+    expect([story.timers, story.states]).toEqual([[], []]);
+    expect(story.on(removed)).toEqual([]);
+    expect(() => story.watch(2, CLUSTER, "*")).toThrow("expected a source that was added, got ads");
+    expect(story.on({ kind: "source-added", source: sourceOf() }, started(3, CLUSTER, "*"))).toEqual(["open 2"]);
+    expect(story.open(2)).toEqual(["2> Cluster [] (me)"]);
+  });
+
+  test("with all that its streams wait for", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback" }));
+    story.watch(1, ENDPOINTS, "a");
+    story.close(1);
+    story.open(2);
+    expect(story.timers).toHaveLength(2);
+    const removed = { kind: "source-removed", source: "ads" } as const;
+    expect(story.on({ kind: "watch-stopped", watch: 1 }, removed)).toEqual(["close 2", "forgot ads"]);
+    expect(story.timers).toEqual([]);
+  });
+});

@@ -75,6 +75,12 @@ export class ServerChannel implements TurnEndListener {
     return this.#wasAnswered;
   }
 
+  /** Whether any of its types has a watch. */
+  get isWatched(): boolean {
+    for (const { interest } of this.#topics.values()) if (interest.wanted > 0) return true;
+    return false;
+  }
+
   topics(): Iterable<TypeSubscription> {
     return this.#topics.values();
   }
@@ -178,16 +184,11 @@ export class ServerChannel implements TurnEndListener {
 
   /** Connects if a watch needs it, sends what is due, and disconnects if nothing is watched. */
   settle(): void {
-    if (this.#isWanted()) {
+    if (this.isWatched) {
       this.#attempts.start();
       this.#flush();
     } else this.#stop();
     this.#release();
-  }
-
-  #isWanted(): boolean {
-    for (const { interest } of this.#topics.values()) if (interest.wanted > 0) return true;
-    return false;
   }
 
   #stop(): void {

@@ -40,6 +40,10 @@ export class Groups {
     return this.#entries;
   }
 
+  groups(): Iterable<DependencyGroup> {
+    return this.#byKey.values();
+  }
+
   ofWatch(watch: MeshWatchId): DependencyGroup | undefined {
     return this.#byWatch.get(watch);
   }

@@ -47,6 +47,14 @@ export class MeshMachine {
     return this.#groups.size;
   }
 
+  /** Yields the sources that it watches or may watch, some repeatedly. */
+  *sources(): Iterable<SourceId> {
+    for (const { source, handed } of this.#groups.groups()) {
+      yield source;
+      if (handed !== undefined) yield handed.source;
+    }
+  }
+
   /** The number of running timers. */
   get timers(): number {
     return this.#turn.timers;

@@ -192,6 +192,8 @@ export class ClientStory {
         ];
       case "close-stream":
         return [`close ${effect.stream}`];
+      case "source-forgotten":
+        return [`forgot ${effect.source}`];
       case "notify":
         return [`${effect.watch}: ${shownNews(effect.news)}`];
     }

@@ -247,6 +247,8 @@ class InMemoryClient implements ClientDriver {
       case "cancel-timer":
         this.#timers.delete(effect.timer);
         break;
+      case "source-forgotten":
+        break;
       case "notify":
         this.#see({ kind: "news", watch: this.#watchNameOf(effect.watch), news: effect.news });
         break;
