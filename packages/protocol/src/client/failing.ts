@@ -1,8 +1,9 @@
 import type { ReceivedError, ReceivedResource } from "../message/response.ts";
 import { type Status, statusCode } from "../message/status.ts";
+import { isGlob } from "../resource/resource-name.ts";
 import type { AcceptedEntry } from "./accepted.ts";
 import type { HeldFailure, HeldResource } from "./held.ts";
-import type { Term } from "./interest.ts";
+import { fits, type Term } from "./interest.ts";
 import { setStanding } from "./name-state.ts";
 import type { Answered, TypeSubscription } from "./type-subscription.ts";
 import type { WatchEvent } from "./watch-event.ts";
@@ -29,9 +30,7 @@ export function failByServer(topic: TypeSubscription, { name, error }: ReceivedE
     return topic.endEntry(entry, "removed", failure);
   }
   const isDropped = topic.spec.dialect.failOnDataErrors && isDataError(error);
-  // A glob has no resource of its own (B-ERR-12).
-  const isGlob = topic.interest.get(name)?.kind === "glob";
-  if (!isGlob) setFailed(topic, entry, { name, aliases, status: "received-error", failure, isDropped });
+  setFailed(topic, entry, { name, aliases, status: "received-error", failure, isDropped });
   for (const term of terms) {
     const held = entry === undefined ? heldFor(topic, term) : isDropped ? undefined : entry.resource;
     const news: WatchEvent =
@@ -43,19 +42,19 @@ export function failByServer(topic: TypeSubscription, { name, error }: ReceivedE
   return isDropped && entry?.resource !== undefined;
 }
 
-/** Rejects a resource and notifies its watches (C-CLI-04). */
+/** Rejects a resource and notifies its watches (C-CLI-04). Returns whether a held resource is no longer used. */
 export function refuseResource(
   topic: TypeSubscription,
   received: ReceivedResource,
   { problem, version }: FailedUpdate,
   answered: Answered,
-): void {
+): boolean {
   const { name, bytes } = received;
   const error = { code: statusCode.INVALID_ARGUMENT, message: problem };
   const entry = topic.accepted.get(name);
   const aliases = entry?.resource?.aliases ?? received.aliases;
   const terms = topic.interest.termsFor(name, aliases);
-  if (terms.length === 0) return;
+  if (terms.length === 0) return false;
   const failure = failureOf(topic, error, { version: received.version === "" ? version : received.version, bytes });
   const isDropped = topic.spec.dialect.failOnDataErrors;
   setFailed(topic, entry, { name, aliases, status: "nacked", failure, isDropped });
@@ -64,6 +63,7 @@ export function refuseResource(
     answered(term);
     topic.tell(term, { kind: "failed", name, why: "rejected", error, held });
   }
+  return isDropped && entry?.resource !== undefined;
 }
 
 /** Leaves out a valid resource because others in its response are invalid (B-ACK-08). */
@@ -73,10 +73,13 @@ export function withholdResource(
   { error, isTold }: { readonly error: Status; readonly isTold: boolean },
   answered: Answered,
 ): void {
-  const held = topic.accepted.get(name)?.resource;
+  const before = topic.accepted.get(name)?.resource;
   for (const term of topic.interest.termsFor(name, aliases)) {
     answered(term);
-    if (term.kind === "name" && !isTold) topic.tell(term, { kind: "failed", name, why: "rejected", error, held });
+    if (term.kind !== "name" || isTold) continue;
+    // A term that only its new aliases match holds nothing of it.
+    const held = before !== undefined && fits(term, name, before.aliases) ? before : undefined;
+    topic.tell(term, { kind: "failed", name, why: "rejected", error, held });
   }
 }
 
@@ -109,6 +112,8 @@ function setFailed(
   failed: Pick<AcceptedEntry, "name" | "aliases" | "status" | "failure"> & { readonly isDropped: boolean },
 ): void {
   const { isDropped, ...standing } = failed;
+  // A glob has no resource of its own (B-ERR-12).
+  if (isGlob(standing.name)) return;
   if (isDropped) topic.forget(standing.name);
   const resource = isDropped ? undefined : entry?.resource;
   const acceptedAtMs = isDropped ? undefined : entry?.acceptedAtMs;

@@ -66,16 +66,17 @@ function refuse(
 ): boolean {
   const version = versionOf(response);
   if (verdict.problems.length > 0) topic.tellFailed("rejected", error);
+  const isWhole = isRefusedWhole(verdict, topic.spec.dialect);
+  let isNews = !isWhole && apply(topic, response, origin, verdict);
+  // What the response takes away is no longer held when its rejected resources are told.
   for (const { resource, problem } of verdict.refused)
-    refuseResource(topic, resource, { problem, version }, origin.answered);
-  if (isRefusedWhole(verdict, topic.spec.dialect)) {
+    isNews = refuseResource(topic, resource, { problem, version }, origin.answered) || isNews;
+  if (isWhole) {
     // Every watch was notified already of the faults of the whole response.
     const isTold = verdict.problems.length > 0;
     for (const put of verdict.puts) withholdResource(topic, put, { error, isTold }, origin.answered);
     if (response.kind === "sotw" && topic.isFullState && verdict.refused.length > 0) topic.forgetRefused(verdict.names);
-    return false;
   }
-  const isNews = apply(topic, response, origin, verdict);
   if (isNews) topic.version.forget();
   return isNews;
 }

@@ -117,7 +117,8 @@ export class Interest {
     }
     const { plain, constraints } = identityOf(name);
     const found = new Set<Term>();
-    for (const key of [plain, ...aliases, globOf(plain), EVERYTHING]) {
+    // An alias is the name of a resource, never that of a collection.
+    for (const key of [plain, ...aliases.filter((alias) => !isGlob(alias)), globOf(plain), EVERYTHING]) {
       if (key === undefined) continue;
       const term = this.#terms.get(key);
       if (term !== undefined && fitsConstraints(term, constraints)) found.add(term);

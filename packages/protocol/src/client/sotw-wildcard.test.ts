@@ -178,10 +178,10 @@ describe("a wildcard of State of the World", () => {
     );
     const answer = { resources: [received("z", "1", { problem: "bad" })], errors: [errorOf("y", 14)] };
     expect(story.receive(1, whole(CLUSTER, "1", "n1", answer))).toEqual([
-      "3: failed z rejected: bad",
-      "1: failed z rejected: bad",
       "2: failed y resource-error: why",
       "1: failed y resource-error: why",
+      "3: failed z rejected: bad",
+      "1: failed z rejected: bad",
       "1: synced",
       "1> Cluster [] n1 !z: bad",
     ]);

@@ -1,6 +1,7 @@
 import type { ClientDialect } from "../dialect/client-dialect.ts";
 import type { DiscoveryResponse, ReceivedResource } from "../message/response.ts";
 import { type Status, statusCode } from "../message/status.ts";
+import { isGlob } from "../resource/resource-name.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import { shownName } from "../resource/variant-name.ts";
 
@@ -45,7 +46,7 @@ export function judge(response: DiscoveryResponse, knowledge: Knowledge): Verdic
   const seen = new NamesSeen();
   for (const resource of response.resources) {
     seen.add(resource.name);
-    const problem = resource.problem ?? problemOfTtl(resource, knowledge.dialect);
+    const problem = resource.problem ?? problemOfName(resource) ?? problemOfTtl(resource, knowledge.dialect);
     // A resource without a name could be any of the missing ones.
     if (problem !== undefined && resource.name === "") unnamed.push(problem);
     else if (problem !== undefined) refused.push({ resource, problem });
@@ -85,6 +86,10 @@ export function errorOf({ problems, refused }: Verdict): Status | undefined {
 
 function textOf({ name }: ReceivedResource, problem: string): string {
   return `${shownName(name)}: ${problem}`;
+}
+
+function problemOfName({ name }: ReceivedResource): string | undefined {
+  return isGlob(name) ? "expected the name of a resource, got that of a collection" : undefined;
 }
 
 function problemOfTtl({ ttlMs }: ReceivedResource, { ttl }: ClientDialect): string | undefined {
