@@ -1,3 +1,4 @@
+import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
@@ -232,3 +233,40 @@ function countedSignal(): { readonly signal: AbortSignal; readonly counts: () =>
   };
   return { signal, counts: () => listeners.size };
 }
+
+/** A server that does with each call what no gRPC library would. */
+async function rawGrpc(answer: (stream: ServerHttp2Stream) => void): Promise<number> {
+  const peer = createHttp2Server();
+  peer.on("session", (session) => atEnd(() => session.destroy()));
+  peer.on("stream", (stream) => {
+    stream.on("error", () => {});
+    stream.resume();
+    answer(stream);
+  });
+  await new Promise<void>((resolve) => peer.listen(0, "127.0.0.1", resolve));
+  atEnd(() => void peer.close());
+  return (peer.address() as AddressInfo).port;
+}
+
+const grpcHeaders = { ":status": 200, "content-type": "application/grpc" };
+
+test.each([
+  [
+    "ends at once, without an error",
+    (stream: ServerHttp2Stream) => stream.respond({ ...grpcHeaders, "grpc-status": "0" }, { endStream: true }),
+    { code: statusCode.OK, message: "xds: the server ended the stream" },
+  ],
+  [
+    "is said to be compressed, without how",
+    (stream: ServerHttp2Stream) => {
+      stream.respond(grpcHeaders);
+      stream.write(Buffer.from([1, 0, 0, 0, 1, 0]));
+    },
+    { code: statusCode.INTERNAL, message: "xds: a message that cannot be read" },
+  ],
+])("C-FBK-01 an answer that %s has a status that says so", async (_, answer, status) => {
+  const one = server(await rawGrpc(answer));
+  const listener = fakeListener();
+  transport().open({ source: grpcSource([one]), server: one, onlyType: undefined }, listener);
+  expect((await listener.next("ended")).status).toEqual(status);
+});

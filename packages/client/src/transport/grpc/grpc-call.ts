@@ -150,8 +150,13 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function statusOf({ code, details }: StatusObject, server: ServerConfig): Status {
-  return code === statusCode.UNAVAILABLE ? unavailable(server, systemWords(details)) : { code, message: details };
+/** grpc-js gives neither a code nor details for a message that it cannot decompress. */
+function statusOf({ code, details }: Partial<StatusObject>, server: ServerConfig): Status {
+  if (code === undefined)
+    return { code: statusCode.INTERNAL, message: `${server.name}: a message that cannot be read` };
+  if (code === statusCode.UNAVAILABLE) return unavailable(server, systemWords(details ?? ""));
+  if (code === statusCode.OK && !details) return { code, message: `${server.name}: the server ended the stream` };
+  return { code, message: details ?? "" };
 }
 
 /** The system's error text of a connection, without the times and addresses that grpc-js adds. */
