@@ -257,6 +257,14 @@ test.each([
     { code: statusCode.OK, message: "xds: the server ended the stream" },
   ],
   [
+    "ends at once, without a status",
+    (stream: ServerHttp2Stream) => {
+      stream.respond(grpcHeaders);
+      stream.end();
+    },
+    { code: statusCode.OK, message: "the server ended the stream without a status" },
+  ],
+  [
     "is said to be compressed, without how",
     (stream: ServerHttp2Stream) => {
       stream.respond(grpcHeaders);
@@ -269,4 +277,32 @@ test.each([
   const listener = fakeListener();
   transport().open({ source: grpcSource([one]), server: one, onlyType: undefined }, listener);
   expect((await listener.next("ended")).status).toEqual(status);
+});
+
+test("C-FBK-01 what a server sends before it ends the stream without a status is taken, and the stream is opened again", async () => {
+  const { bytes } = read({ "@type": CLUSTER, name: "a", type: "STATIC", connectTimeout: "1s" });
+  const resources = [{ typeUrl: CLUSTER, value: bytes }];
+  let calls = 0;
+  const closed: number[] = [];
+  const port = await rawGrpc((stream) => {
+    const call = ++calls;
+    stream.on("close", () => closed.push(call));
+    stream.respond(grpcHeaders);
+    for (const nonce of ["n1", "n2"]) {
+      const message = encodeSotwResponse({ typeUrl: CLUSTER, versionInfo: nonce, nonce, resources });
+      const head = Buffer.alloc(5);
+      head.writeUInt32BE(message.length, 1);
+      stream.write(Buffer.concat([head, message]));
+    }
+    stream.end();
+  });
+  const accepted: string[] = [];
+  const client = await start({
+    server: `127.0.0.1:${port}`,
+    onReport: (report) => report.kind === "response-accepted" && accepted.push(report.version),
+  });
+  const watch = client.watch(Cluster);
+  await until("the third stream is closed", () => closed.includes(3));
+  expect(accepted.slice(0, 4)).toEqual(["n1", "n2", "n1", "n2"]);
+  expect([...watch.current.keys()]).toEqual(["a"]);
 });

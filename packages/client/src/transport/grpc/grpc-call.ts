@@ -11,6 +11,7 @@ import type { Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
 import type { ServerConfig } from "../../config/client-config.ts";
 import { type Connection, type Connections, whenConnected } from "./connection.ts";
+import { endIfStatusIsMissing } from "./missing-status.ts";
 
 type BytesCall = ClientDuplexStream<Uint8Array, Uint8Array>;
 
@@ -87,6 +88,7 @@ export class GrpcCall {
     call.resume();
     // The status is reported anyway; an error without a listener would end the process.
     call.on("error", () => {});
+    call.on("metadata", () => endIfStatusIsMissing(call));
     call.on("status", (status: StatusObject) => this.#end(statusOf(status, this.#options.server)));
     whenConnected(connection, () => this.#opened(connection));
   }
