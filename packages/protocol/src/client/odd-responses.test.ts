@@ -42,6 +42,24 @@ test("B-ACK-08 a resource that is rejected and loses the watched alias in one re
   expect(story.states).toEqual(["ClusterLoadAssignment alias does-not-exist"]);
 });
 
+test("E21 of resources with one name the last counts where that is no fault", () => {
+  const story = new ClientStory(sourceOf({ dialect: { refuseDuplicates: false, nackPolicy: "apply-valid" } }));
+  story.watch(1, CLUSTER, "*");
+  story.open(1);
+  const resources = [
+    received("a", "1"),
+    received("b", "1"),
+    received("a", "2"),
+    received("b", "2", { problem: "bad" }),
+  ];
+  expect(story.receive(1, whole(CLUSTER, "1", "n1", resources))).toEqual([
+    "1: changed a@2",
+    "1: failed b rejected: bad",
+    "1: synced",
+    "1> Cluster [] n1 !b: bad",
+  ]);
+});
+
 test("S-ERR-03 an error for a resource that the same response rejects is ignored", () => {
   const story = new ClientStory(sourceOf({ variant: "delta", dialect: { nackPolicy: "apply-valid" } }));
   story.watch(1, ENDPOINTS, "a");

@@ -44,7 +44,8 @@ export function judge(response: DiscoveryResponse, knowledge: Knowledge): Verdic
   const missing: string[] = [];
   const unnamed: string[] = [];
   const seen = new NamesSeen();
-  for (const resource of response.resources) {
+  const { resources } = response;
+  for (const resource of knowledge.dialect.refuseDuplicates ? resources : lastOfEach(resources)) {
     seen.add(resource.name);
     const problem = resource.problem ?? problemOfName(resource) ?? problemOfTtl(resource, knowledge.dialect);
     // A resource without a name could be any of the missing ones.
@@ -62,6 +63,12 @@ export function judge(response: DiscoveryResponse, knowledge: Knowledge): Verdic
   const twice = knowledge.dialect.refuseDuplicates ? seen.problems : [];
   const problems = [...response.problems, ...unnamed, ...twice];
   return { problems, refused, puts, heartbeats, missing, names: seen.names };
+}
+
+/** Of resources with one name only the last counts, where that is no fault. */
+function lastOfEach(resources: readonly ReceivedResource[]): readonly ReceivedResource[] {
+  const last = new Map(resources.map((resource) => [resource.name, resource]));
+  return resources.filter((resource) => resource.name === "" || last.get(resource.name) === resource);
 }
 
 /** Whether nothing of a response may be applied. */

@@ -69,6 +69,7 @@ type Step =
 /** Dialects that differ in what a response does. */
 export const oddDialects: fc.Arbitrary<Partial<ClientDialect>> = fc.record({
   nackPolicy: fc.constantFrom("all-or-nothing" as const, "apply-valid" as const),
+  refuseDuplicates: fc.boolean(),
   ignoreDeletion: fc.boolean(),
   failOnDataErrors: fc.boolean(),
   timerIsTransient: fc.boolean(),
