@@ -104,3 +104,11 @@ test("S-XTP-10 what is held is what was told, and never a locator", () => {
   expect(tell("place", absent("here"))).toEqual([["absent", "here", undefined]]);
   expect(watched()).toEqual(["place"]);
 });
+
+test("S-XTP-10 C-ERR-09 a locator that an error ends leads nowhere any more", () => {
+  const { tell, watched } = follow("place");
+  tell("place", changed(locator("one")));
+  tell("one", changed(resource("there")));
+  expect(tell("place", { ...failed("rejected"), name: "here" } as WatchEvent)).toEqual([["failed", "here", undefined]]);
+  expect(watched()).toEqual(["place"]);
+});

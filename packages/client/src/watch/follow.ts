@@ -67,6 +67,11 @@ interface Followed {
   resource: HeldResource | undefined;
 }
 
+/** Whether a name has no resource any more: an error may end its use, too (C-ERR-09). */
+function endsUse(news: WatchEvent): news is Extract<WatchEvent, { kind: "absent" | "failed" }> & { name: string } {
+  return (news.kind === "absent" || news.kind === "failed") && news.name !== undefined && news.held === undefined;
+}
+
 class Follower {
   readonly #locate: Locate;
   readonly #listener: Listener;
@@ -100,7 +105,7 @@ class Follower {
       if (resource !== undefined) this.#listener({ ...news, resource });
       return;
     }
-    if (news.kind === "changed" || (news.kind === "absent" && news.held === undefined)) this.#leave(news.name);
+    if (news.kind === "changed" || endsUse(news)) this.#leave(news.name);
     this.#listener("held" in news ? { ...news, held: this.#shown(news.name, news.held) } : news);
   }
 
