@@ -15,6 +15,34 @@ const lateAndRenamed = { lateEndpoints: true, renamesEndpoints: true };
 
 const plays: readonly Play[] = [
   {
+    is: "a Cluster that was accepted with an empty list waits for endpoints of another name, and routes go to it",
+    client: "State of the World on ADS",
+    trouble: { ...lateAndRenamed, placeholders: true },
+    steps: [
+      ["change", 36, 0],
+      ["turn", 0, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["turn", 0, 0],
+      ["change", 0, 1],
+      ["change", 48, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["request", 0, 0],
+      ["turn", 0, 0],
+      ["change", 48, 47],
+      ["turn", 0, 0],
+      ["change", 6, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["request", 0, 0],
+      ["turn", 0, 0],
+      ["change", 21, 4],
+    ],
+  },
+  {
     is: "a route comes back first and lists nothing, and a second passes before Clusters are asked for",
     client: "delta on a stream for each type",
     steps: [

@@ -158,17 +158,21 @@ export class ClusterGates {
 
   /** `isOfAggregates`: the gate is for aggregate Clusters, which never wait for the new state of one another. */
   #gateOf(clusters: TypeStream, current: CurrentView, isReturning: boolean, isOfAggregates = false): Gate {
-    const { position, subscription, pendingRemovals, traits } = clusters;
+    const { position, subscription, pendingRemovals, sentState, traits } = clusters;
     const { type, owes } = traits;
     const { warmingClusters } = this.#parts;
     const untold = position === undefined ? undefined : current.newNamesSince(position, type);
     const isUntold = (name: string): boolean => untold?.has(name) !== false;
     // What a reconnected client holds of a Cluster, or holds although it was deleted, may be without endpoints.
     const changing = isReturning && position !== undefined ? current.namesSince(position, type) : untold;
-    // A Cluster that gets another EDS name may have been without endpoints under the one before.
+    // A Cluster that gets another EDS name, or waits for its endpoints, may have been without any under the one before.
     const retargeted = position && current.retargetedSince(position, type);
+    const heldBack = sentState.heldBack.resources;
     const isInDoubt = (name: string): boolean =>
-      warmingClusters.has(name) || retargeted?.has(name) === true || changing?.has(name) !== false;
+      warmingClusters.has(name) ||
+      heldBack.has(name) ||
+      retargeted?.has(name) === true ||
+      changing?.has(name) !== false;
     const ownWait = (name: string, isAnew: boolean | undefined): "cluster" | "endpoints" | "secret" | undefined => {
       const found = current.view.holder(type, name);
       if (found === undefined || !subscription.covers(found)) return undefined;
