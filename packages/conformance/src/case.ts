@@ -2,6 +2,7 @@ import type { ApiVersion, DialectOverrides, Edition, Variant } from "@xdskit/pro
 import type { MethodSwitch } from "@xdskit/protocol/internal";
 import type { TypeName } from "./content/catalog.ts";
 import type { ResourceSpec } from "./content/content.ts";
+import type { Level } from "./requirement/requirement.ts";
 
 /**
  * A conversation as data: what is published, what clients request, and every response of the server, exactly. It is
@@ -21,14 +22,22 @@ export interface Case {
   readonly streams?: readonly StreamKind[];
   readonly setup?: Setup;
   /**
-   * The case is about recorded ACKs and NACKs: a target that does not report them fails it. In other cases, `reports`
-   * is not compared for such a target.
+   * The case is about recorded ACKs and NACKs: it is not played against a target that does not report them. In other
+   * cases, `reports` is not compared for such a target.
    */
   readonly isAboutBookings?: true;
+  /**
+   * What a server that does otherwise breaks, where it is not the level of the requirement: `own` is what we chose and
+   * no text asks for.
+   */
+  readonly level?: CaseLevel;
   /** Why it is played in memory only, for example because real time would have to pass. */
   readonly memoryOnly?: string;
   readonly steps: readonly Step[];
 }
+
+/** The level of a rule, or `own` for what no text asks for. */
+export type CaseLevel = Level | "own";
 
 /** `rest` is a client that polls: each request is answered separately. */
 export type StreamKind = "ads" | "per-type" | "rest";

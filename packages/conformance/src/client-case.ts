@@ -1,5 +1,6 @@
 import type { ClientDialect, Constraints, Edition, RateLimit, Variant } from "@xdskit/protocol";
 import type { SourceSpec, statusCode } from "@xdskit/protocol/internal";
+import type { CaseLevel } from "./case.ts";
 import type { TypeName } from "./content/catalog.ts";
 
 /**
@@ -21,6 +22,8 @@ export interface ClientCase {
   readonly setup?: ClientSetup;
   /** Why it is played in memory only, for example because real time would have to pass. */
   readonly memoryOnly?: string;
+  /** What a client that does otherwise breaks, where it is not the level of the requirement. */
+  readonly level?: CaseLevel;
   readonly steps: readonly ClientStep[];
 }
 

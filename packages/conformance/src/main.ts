@@ -8,19 +8,31 @@ import { clientPlaysOf } from "./play/client/plays.ts";
 import { playOverTheWire } from "./play/over-the-wire.ts";
 import type { Verdict } from "./play/play.ts";
 import { playsOf } from "./play/plays.ts";
-import { compareWithKnown, type Outcome, parseKnownFailures } from "./target/known-failures.ts";
+import { clientRequirements } from "./requirement/client/rules.ts";
+import { levelOf } from "./requirement/level.ts";
+import type { Requirement } from "./requirement/requirement.ts";
+import { requirements } from "./requirement/requirements.ts";
+import { compareWithKnown, type KnownFailure, type Outcome, parseKnownFailures } from "./target/known-failures.ts";
 import { clientTargetNamed, targetNamed } from "./target/named.ts";
 
-const USAGE = `usage: main.js --target ours|our-client|go-control-plane|PROGRAM [--only ID] [--known FILE] [--at-once N] [--verbose]
+/** The exit status of test programs that were skipped. */
+const CANNOT_RUN = 77;
+
+const USAGE = `usage: main.js --target ours|our-client|go-control-plane|PROGRAM [--only ID] [--known FILE] [--strict] [--at-once N] [--verbose]
 
 Plays every case over gRPC, and over REST if it has that, against a target; those of the client if the target is one. PROGRAM is one
-that starts servers and takes commands as lines of JSON (packages/conformance/README.md). FILE lists known failures; a listed case that passes is a failure too.`;
+that starts servers and takes commands as lines of JSON (packages/conformance/README.md). FILE lists known failures; a listed case that
+passes or is not played is a failure too. --strict counts as failures also what is not played, and what differs where the protocol leaves
+a choice.
+
+Ends with 0, 1 if something failed, 2 if nothing was played, or ${CANNOT_RUN} if the target cannot run on this machine.`;
 
 const { values } = parseArgs({
   options: {
     target: { type: "string" },
     only: { type: "string" },
     known: { type: "string" },
+    strict: { type: "boolean", default: false },
     "at-once": { type: "string", default: "16" },
     verbose: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -37,6 +49,7 @@ if (values.help || values.target === undefined) {
 /** The plays for a target, and how to play one. */
 interface Suite {
   readonly name: string;
+  readonly requirements: readonly Requirement[];
   readonly plays: readonly AnyPlay[];
   readonly inMemoryOnly: number;
   play(play: AnyPlay): Promise<Verdict>;
@@ -44,31 +57,37 @@ interface Suite {
 
 interface AnyPlay {
   readonly key: string;
-  readonly case: Pick<Case, "id" | "also" | "says" | "memoryOnly">;
+  readonly case: Pick<Case, "id" | "also" | "says" | "memoryOnly" | "level">;
 }
 
 async function main(name: string): Promise<number> {
   await using client = await clientTargetNamed(name);
   if (client !== undefined) {
-    return await report(
-      suiteOf(client.name, clientPlaysOf(clientCases), (play) => playClientOverTheWire(play, client)),
-    );
+    const plays = clientPlaysOf(clientCases);
+    return await report({
+      ...suiteOf(plays, (play) => playClientOverTheWire(play, client)),
+      name: client.name,
+      requirements: clientRequirements,
+    });
   }
   await using target = await targetNamed(name);
   if (target === undefined) {
     console.log(`SKIPPED ${name}: it cannot run on this machine (go-control-plane needs Go 1.25 or newer)`);
-    return 0;
+    return CANNOT_RUN;
   }
   const plays = playsOf(serverCases).filter(({ kind }) => target.hasRest || kind !== "rest");
-  return await report(suiteOf(target.name, plays, (play) => playOverTheWire(play, target)));
+  const suite = suiteOf(plays, (play) => playOverTheWire(play, target));
+  return await report({ ...suite, name: target.name, requirements });
 }
 
-function suiteOf<P extends AnyPlay>(name: string, all: readonly P[], play: (play: P) => Promise<Verdict>): Suite {
+function suiteOf<P extends AnyPlay>(
+  all: readonly P[],
+  play: (play: P) => Promise<Verdict>,
+): Pick<Suite, "plays" | "inMemoryOnly" | "play"> {
   const plays = all.filter(({ case: { memoryOnly } }) => memoryOnly === undefined);
   const inMemoryOnly = new Set(all.map((each) => each.case)).size - new Set(plays.map((each) => each.case)).size;
   const byKey = new Map(plays.map((each) => [each.key, each]));
   return {
-    name,
     plays,
     inMemoryOnly,
     play: async ({ key }) => {
@@ -90,11 +109,14 @@ async function report(suite: Suite): Promise<number> {
   const verdicts = await playAll(chosen, suite, atOnce);
   const counts = new Map<Outcome, number>();
   for (const [play, verdict] of verdicts) {
-    const outcome = compareWithKnown(verdict.passed, known.get(play.key));
+    const level = levelOf(play.case, suite.requirements);
+    const failure = known.get(play.key);
+    const outcome = compareWithKnown(verdict, level, failure);
     counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-    const reason = outcome === "fails as known" ? ` (${known.get(play.key)?.reason})` : "";
-    console.log(`${outcome.padEnd(19)} ${play.key.padEnd(38)} ${play.case.says}${reason}`);
-    if (!verdict.passed && (outcome === "FAILS" || values.verbose)) console.log(describe(verdict));
+    const reason = reasonOf(outcome, verdict, failure);
+    console.log(`${outcome.padEnd(19)} ${level.padEnd(6)} ${play.key.padEnd(38)} ${play.case.says}${reason}`);
+    const isNew = outcome === "FAILS" || outcome === "differs";
+    if ("expected" in verdict && (isNew || values.verbose)) console.log(describe(verdict));
   }
   const gone = [...known.keys()].filter((key) => !suite.plays.some((play) => play.key === key));
   for (const key of gone) console.log(`${"NO SUCH CASE".padEnd(19)} ${key}`);
@@ -102,8 +124,18 @@ async function report(suite: Suite): Promise<number> {
   console.log(
     `\n${suite.name}: ${chosen.length} plays: ${summary}; ${suite.inMemoryOnly} cases are played in memory only`,
   );
-  const isBad = gone.length > 0 || counts.has("FAILS") || counts.has("PASSES UNEXPECTED");
-  return isBad ? 1 : 0;
+  if (counts.get("not played") === chosen.length) {
+    console.error("nothing was proved: the target supports none of these cases");
+    return 2;
+  }
+  const bad: readonly Outcome[] = ["FAILS", "PASSES UNEXPECTED", "LISTED, NOT PLAYED"];
+  const badIfStrict: readonly Outcome[] = values.strict ? ["differs", "not played"] : [];
+  return gone.length > 0 || [...bad, ...badIfStrict].some((outcome) => counts.has(outcome)) ? 1 : 0;
+}
+
+function reasonOf(outcome: Outcome, verdict: Verdict, known: KnownFailure | undefined): string {
+  if ("notPlayed" in verdict) return ` (${verdict.notPlayed})`;
+  return outcome === "fails as known" ? ` (${known?.reason})` : "";
 }
 
 /** Whether a play is of a requirement, a case or itself, each as it is printed. */
@@ -143,7 +175,7 @@ async function playAll(
   return plays.map((play) => [play, verdicts.get(play) ?? unplayed]);
 }
 
-function describe(verdict: Extract<Verdict, { passed: false }>): string {
+function describe(verdict: Extract<Verdict, { readonly expected: string }>): string {
   return `  step ${verdict.step}\n  expected ${oneLine(verdict.expected)}\n  actual   ${oneLine(verdict.actual)}`;
 }
 

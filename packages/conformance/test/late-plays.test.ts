@@ -4,6 +4,7 @@ import { playOverTheWire } from "../src/play/over-the-wire.ts";
 import { type Play, playsOf } from "../src/play/plays.ts";
 import { createOurs } from "../src/target/ours.ts";
 import type { RunningServer, Target } from "../src/target/target.ts";
+import { targetThat } from "./support/bad-target.ts";
 
 const ours = createOurs();
 afterAll(() => ours[Symbol.asyncDispose]());
@@ -48,6 +49,21 @@ test("a case in which time passes is played again where a step was late", async 
   const target = targetThatIsLate(1);
   expect(await playOverTheWire(timed, target)).toEqual({ passed: true });
   expect(target.starts()).toBe(2);
+});
+
+test("a case in which time passes is played once where something never came", async () => {
+  let starts = 0;
+  const mute = targetThat((stream) => stream.respond({ ":status": 200, "content-type": "application/grpc" }));
+  const target: Target = {
+    ...mute,
+    pace: { ...mute.pace, deadlineMs: 500 },
+    start: (...given) => {
+      starts++;
+      return mute.start(...given);
+    },
+  };
+  expect(await playOverTheWire(timed, target)).toMatchObject({ passed: false, step: 3 });
+  expect(starts).toBe(1);
 });
 
 test("and fails when it is late each time", async () => {

@@ -7,10 +7,11 @@ const main = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 function run(...args: readonly string[]): { readonly code: number | null; readonly says: string | undefined } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, "--target", "ours", ...args], {
     encoding: "utf8",
+    env: { ...process.env, PATH: "" },
   });
   return {
     code: status,
-    says: (status === 2 ? stderr : stdout).split("\n").find((line) => /^(?:ours:|no |--)/.test(line)),
+    says: (status === 2 ? stderr : stdout).split("\n").find((line) => /^(?:ours:|no |--|nothing|SKIPPED)/.test(line)),
   };
 }
 
@@ -19,4 +20,11 @@ test("what plays nothing is a mistake", () => {
   const expected = "--at-once: expected a whole number from 1 on, got";
   expect(run("--only", "S-SUB-02", "--at-once", "0")).toEqual({ code: 2, says: `${expected} "0"` });
   expect(run("--only", "S-SUB-02", "--at-once", "many")).toEqual({ code: 2, says: `${expected} "many"` });
+});
+
+test("a target that cannot run is not one that passed", () => {
+  expect(run("--target", "go-control-plane")).toEqual({
+    code: 77,
+    says: "SKIPPED go-control-plane: it cannot run on this machine (go-control-plane needs Go 1.25 or newer)",
+  });
 });

@@ -200,6 +200,11 @@ export function hasOwnStream(type: TypeName, variant: "sotw" | "delta"): boolean
   return service !== undefined && !(isDeltaOnly && variant === "sotw");
 }
 
+/** Whether the messages of a type hold their own names; those of others are in the wrappers of delta only. */
+export function hasNameInside(type: TypeName): boolean {
+  return type !== "leds" && type !== "opaque";
+}
+
 const REST_NOUNS: Readonly<Partial<Record<TypeName, string>>> = {
   lds: "listeners",
   rds: "routes",

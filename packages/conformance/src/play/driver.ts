@@ -140,7 +140,7 @@ export interface Driver {
   stop(): Promise<void>;
 }
 
-/** The target does not support a step; the play fails with this reason. */
+/** The target does not support a step: the play ends there, and counts neither as passed nor as failed. */
 export class UnsupportedStep extends Error {
   override readonly name = "UnsupportedStep";
 }

@@ -35,7 +35,10 @@ import type { Play } from "./plays.ts";
 import { codeOf, fromJsonResponse, toJsonRequest } from "./rest-message.ts";
 import { elapsed } from "./within.ts";
 
-/** How long a step may take beside the time that it lets pass, in milliseconds: the heartbeats of cases are a second apart. */
+/**
+ * How long a step may take beside the time that it lets pass, and the time limit for what never came, in milliseconds:
+ * the heartbeats of cases are a second apart.
+ */
 const LATE_MS = 400;
 /** How often a case is played in which time passes, if a step was late. */
 const MOST_PLAYS = 3;
@@ -107,7 +110,7 @@ class WireDriver implements Driver {
     return this.#step;
   }
 
-  /** Whether a step took longer than `LATE_MS`. */
+  /** Whether a step took longer by `LATE_MS` than it may. */
   get wasLate(): boolean {
     return this.#wasLate;
   }
@@ -193,7 +196,7 @@ class WireDriver implements Driver {
   }
 
   async settle(awaited: Awaited): Promise<readonly Observation[]> {
-    await this.#until(() => this.#unreadable !== undefined || this.#hasCome(awaited));
+    const hasCome = await this.#until(() => this.#unreadable !== undefined || this.#hasCome(awaited));
     if (this.#unreadable !== undefined) throw this.#unreadable;
     for (const connection of this.#connections.values()) await this.#fenceOn(connection)?.pass();
     if (this.#streams.size + this.#pollers.size > 0) await elapsed(this.#target.pace.quietMs);
@@ -201,7 +204,7 @@ class WireDriver implements Driver {
     const seen = this.#seen;
     this.#seen = [];
     const now = performance.now();
-    this.#wasLate ||= now - this.#stepFrom > LATE_MS;
+    this.#wasLate ||= now - this.#stepFrom > LATE_MS + (hasCome ? 0 : this.#target.pace.deadlineMs);
     this.#stepFrom = now;
     this.#step++;
     return seen;
@@ -295,13 +298,15 @@ class WireDriver implements Driver {
     for (const server of this.#servers.values()) this.#seen.push(...(server.takeBookings?.() ?? []));
   }
 
-  async #until(isThere: () => boolean): Promise<void> {
+  /** Waits for a condition; returns whether it held before the time limit. */
+  async #until(isThere: () => boolean): Promise<boolean> {
     const deadline = performance.now() + this.#target.pace.deadlineMs;
     while (!isThere()) {
       const left = deadline - performance.now();
-      if (left <= 0) return;
+      if (left <= 0) return false;
       await this.#something(Math.min(left, POLL_MS));
     }
+    return true;
   }
 
   /** Waits for an event or the time limit; recorded ACKs and NACKs raise no event, so they are polled. */

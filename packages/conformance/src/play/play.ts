@@ -16,29 +16,52 @@ import type { Play } from "./plays.ts";
 import { ScriptedClientStream } from "./scripted-client.ts";
 import { World } from "./world.ts";
 
-/** The result of a play. */
+/** The result of a play; `step` counts from 1. */
 export type Verdict =
   | { readonly passed: true }
-  /** `step` counts from 1. */
-  | { readonly passed: false; readonly step: number; readonly expected: string; readonly actual: string };
+  | { readonly passed: false; readonly step: number; readonly expected: string; readonly actual: string }
+  /** Nothing was proved: why the target cannot be made to do that step. */
+  | { readonly passed: false; readonly step: number; readonly notPlayed: string };
 
 /** Plays a case to its end or to the first step that fails, then stops the driver. */
 export async function play(scene: Play, driver: Driver): Promise<Verdict> {
   const stage = new Stage(scene, driver);
   try {
-    for (const [index, step] of scene.case.steps.entries()) {
-      const difference = await stage.run(step);
-      if (difference !== undefined) return { passed: false, step: index + 1, ...difference };
-    }
-    return { passed: true };
+    return await playSteps(scene.case.steps, (step) => stage.run(step));
   } finally {
     await driver.stop();
   }
 }
 
-interface PlayDifference {
+/** Where what happened differs from what the case says. */
+export interface PlayDifference {
   readonly expected: string;
   readonly actual: string;
+}
+
+/** Runs steps to the end, to the first that differs, or to the first that the target does not support. */
+export async function playSteps<S>(
+  steps: readonly S[],
+  run: (step: S) => Promise<PlayDifference | undefined>,
+): Promise<Verdict> {
+  for (const [index, each] of steps.entries()) {
+    const step = index + 1;
+    try {
+      const difference = await run(each);
+      if (difference !== undefined) return { passed: false, step, ...difference };
+    } catch (error) {
+      if (error instanceof UnsupportedStep) return { passed: false, step, notPlayed: error.message };
+      throw error;
+    }
+  }
+  return { passed: true };
+}
+
+interface OpenStream {
+  readonly id: string;
+  readonly client: ScriptedClientStream;
+  readonly connection: string;
+  readonly server: string;
 }
 
 class Stage {
@@ -46,10 +69,9 @@ class Stage {
   readonly #kind: Play["kind"];
   readonly #driver: Driver;
   readonly #observed = new Observed();
-  readonly #streams = new Map<
-    string,
-    { id: string; client: ScriptedClientStream; connection: string; server: string }
-  >();
+  readonly #streams = new Map<string, OpenStream>();
+  /** The streams that brought a response. */
+  readonly #heard = new Set<OpenStream | undefined>();
   #opened = 0;
   readonly #servers = new Map<string, World>();
   #nodeMapping: NodeLayers;
@@ -63,16 +85,13 @@ class Stage {
 
   async run(written: Step): Promise<PlayDifference | undefined> {
     const step = this.#driver.tellsBookings ? written : withoutReports(written);
-    try {
-      if (step.reports !== written.reports && this.#case.isAboutBookings) {
-        throw new UnsupportedStep("it does not tell what it books");
-      }
-      await this.#perform(step);
-    } catch (error) {
-      if (!(error instanceof UnsupportedStep)) throw error;
-      return { expected: "a target that can do this", actual: error.message };
+    if (step.reports !== written.reports && this.#case.isAboutBookings) {
+      throw new UnsupportedStep("it does not tell which ACKs and NACKs it records");
     }
-    return this.#compare(step, await this.#driver.settle(awaitedBy(step)));
+    await this.#perform(step);
+    const observations = await this.#driver.settle(awaitedBy(step));
+    this.#refuseMissingMethods(step, observations);
+    return this.#compare(step, observations);
   }
 
   async #perform(step: Step): Promise<void> {
@@ -156,6 +175,19 @@ class Stage {
       await this.#driver.start(server, this.#case.setup ?? {});
     }
     return world;
+  }
+
+  /**
+   * Throws an `UnsupportedStep` if a stream was ended as one whose method there is not. On a stream that brought a
+   * response there is one.
+   */
+  #refuseMissingMethods({ ends = {} }: Expectation, observations: readonly Observation[]): void {
+    for (const seen of observations) {
+      if (seen.kind === "response") this.#heard.add(this.#streams.get(seen.stream));
+      if (seen.kind !== "end" || seen.code !== statusCode.UNIMPLEMENTED || ends[seen.stream] !== undefined) continue;
+      if (!this.#heard.has(this.#streams.get(seen.stream)))
+        throw new UnsupportedStep(`it does not have the method of stream ${seen.stream}`);
+    }
   }
 
   #compare(step: Expectation, observations: readonly Observation[]): PlayDifference | undefined {

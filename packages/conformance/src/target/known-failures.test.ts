@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { serverCases } from "../cases/server/cases.ts";
+import type { Verdict } from "../play/play.ts";
 import { playsOf } from "../play/plays.ts";
 import { compareWithKnown, parseKnownFailures } from "./known-failures.ts";
 
@@ -19,17 +20,31 @@ describe("a list of known failures", () => {
   });
 });
 
-test("a listed case that passes is as bad as one that fails unlisted", () => {
+const passed: Verdict = { passed: true };
+const failed: Verdict = { passed: false, step: 1, expected: "a", actual: "b" };
+const notPlayed: Verdict = { passed: false, step: 1, notPlayed: "it has no such switch" };
+
+test("a listed case that passes or is not played is as bad as one that fails unlisted", () => {
   const known = { reason: "it loops", place: "issue 1", isRacy: false };
-  expect(compareWithKnown(true, undefined)).toBe("passes");
-  expect(compareWithKnown(false, known)).toBe("fails as known");
-  expect(compareWithKnown(false, undefined)).toBe("FAILS");
-  expect(compareWithKnown(true, known)).toBe("PASSES UNEXPECTED");
+  expect(compareWithKnown(passed, "must", undefined)).toBe("passes");
+  expect(compareWithKnown(failed, "must", known)).toBe("fails as known");
+  expect(compareWithKnown(failed, "must", undefined)).toBe("FAILS");
+  expect(compareWithKnown(passed, "must", known)).toBe("PASSES UNEXPECTED");
+  expect(compareWithKnown(notPlayed, "must", undefined)).toBe("not played");
+  expect(compareWithKnown(notPlayed, "must", known)).toBe("LISTED, NOT PLAYED");
+});
+
+test("who does otherwise than what is no must fails nothing", () => {
+  const levels = ["should", "may", "own"] as const;
+  expect(levels.map((level) => compareWithKnown(failed, level, undefined))).toEqual(["differs", "differs", "differs"]);
 });
 
 test("a listed case that a race decides may do both", () => {
   const [racy] = parseKnownFailures("a | at times: it loops | issue 1").values();
-  expect([compareWithKnown(true, racy), compareWithKnown(false, racy)]).toEqual(["passes", "fails as known"]);
+  expect([compareWithKnown(passed, "must", racy), compareWithKnown(failed, "must", racy)]).toEqual([
+    "passes",
+    "fails as known",
+  ]);
 });
 
 test("go-control-plane's list names only cases that there are", () => {

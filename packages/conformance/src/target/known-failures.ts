@@ -1,3 +1,6 @@
+import type { CaseLevel } from "../case.ts";
+import type { Verdict } from "../play/play.ts";
+
 /** A play that is known to fail against a target. */
 export interface KnownFailure {
   readonly reason: string;
@@ -9,8 +12,16 @@ export interface KnownFailure {
 
 const RACY = "at times: ";
 
-/** The result of a play compared with the known failures. */
-export type Outcome = "passes" | "fails as known" | "FAILS" | "PASSES UNEXPECTED";
+/** The result of a play, by the level of its rule and by the known failures. Those in capitals are mistakes. */
+export type Outcome =
+  | "passes"
+  | "not played"
+  /** It fails at what the protocol leaves open. */
+  | "differs"
+  | "fails as known"
+  | "FAILS"
+  | "PASSES UNEXPECTED"
+  | "LISTED, NOT PLAYED";
 
 /** Parses a list of known failures: `key | reason | place` per line; `#` begins a comment. Throws on any other line. */
 export function parseKnownFailures(text: string): ReadonlyMap<string, KnownFailure> {
@@ -25,9 +36,10 @@ export function parseKnownFailures(text: string): ReadonlyMap<string, KnownFailu
   return known;
 }
 
-/** Compares a result with the known failures; a known failure that passes is reported too. */
-export function compareWithKnown(passed: boolean, known: KnownFailure | undefined): Outcome {
-  if (known === undefined) return passed ? "passes" : "FAILS";
-  if (!passed) return "fails as known";
-  return known.isRacy ? "passes" : "PASSES UNEXPECTED";
+/** Compares a result with the known failures; one that passes or is not played is reported too. */
+export function compareWithKnown(verdict: Verdict, level: CaseLevel, known: KnownFailure | undefined): Outcome {
+  if (verdict.passed) return known === undefined || known.isRacy ? "passes" : "PASSES UNEXPECTED";
+  if ("notPlayed" in verdict) return known === undefined ? "not played" : "LISTED, NOT PLAYED";
+  if (known !== undefined) return "fails as known";
+  return level === "must" ? "FAILS" : "differs";
 }

@@ -1,9 +1,9 @@
 import { contentDigest } from "@xdskit/envoy-api";
 import { addSums, formatVersion } from "@xdskit/protocol/internal";
 import type { NodeLayers, Setup, StreamKind } from "../case.ts";
-import { type TypeName, urlOf } from "../content/catalog.ts";
+import { hasNameInside, type TypeName, urlOf } from "../content/catalog.ts";
 import { type Content, toResource } from "../content/content.ts";
-import { UnsupportedStep } from "../play/driver.ts";
+import { type Commit, UnsupportedStep } from "../play/driver.ts";
 import { World } from "../play/world.ts";
 import { LineProgram } from "./line-program.ts";
 import type { Pace, RunningServer, Target } from "./target.ts";
@@ -42,10 +42,7 @@ async function start(lines: LineProgram, id: number, setup: Setup, kind: StreamK
   return {
     address: address ?? "",
     async commit(commit) {
-      if (commit.changes.some(({ puts }) => puts.some(({ error }) => error !== undefined)))
-        throw new UnsupportedStep("no errors in place of resources");
-      if (commit.changes.some(({ puts }) => puts.some((content) => content.ttlMs !== undefined)))
-        throw new UnsupportedStep("a program is told of no ttls");
+      refuseUntold(commit);
       world.take(commit);
       for (const { puts } of commit.changes) for (const { type } of puts) types.add(type);
       await publish();
@@ -67,6 +64,30 @@ function refuseSettings({ dialect, edition, requireNode }: Setup): void {
   if (requireNode === true) throw new UnsupportedStep("no switch for refusing streams without a node");
 }
 
+/** Throws an `UnsupportedStep` for what the commands, which carry messages and a version for each type, leave out. */
+function refuseUntold({ changes, systemVersion }: Commit): void {
+  if (systemVersion !== undefined) throw new UnsupportedStep("a program is told no system version");
+  for (const { puts, canaries } of changes) {
+    if (canaries.size > 0) throw new UnsupportedStep("a program is told of no canaries");
+    for (const content of puts) {
+      const untold = untoldOf(content);
+      if (untold !== undefined) throw new UnsupportedStep(`a program is told of no ${untold}`);
+    }
+  }
+}
+
+function untoldOf(content: Content): string | undefined {
+  if (content.error !== undefined) return "errors in place of resources";
+  if (content.ttlMs !== undefined) return "ttls";
+  if (content.aliases.length > 0) return "aliases";
+  if (content.onDemand) return "resources on demand";
+  if (content.when !== undefined) return "constraints";
+  if (content.doNotCache) return "cache control";
+  if (content.metadata !== undefined) return "metadata";
+  if (content.version !== undefined) return "versions of single resources";
+  return hasNameInside(content.type) ? undefined : "names that are not in their resources";
+}
+
 async function ask(lines: LineProgram, command: object): Promise<{ address?: string; unsupported?: string }> {
   const answer = (await lines.ask(command)) as { address?: string; unsupported?: string };
   if (answer.unsupported !== undefined) throw new UnsupportedStep(answer.unsupported);
@@ -76,7 +97,7 @@ async function ask(lines: LineProgram, command: object): Promise<{ address?: str
 /** A published type stays in the snapshot, even when it becomes empty. */
 function snapshotOf(world: World, types: ReadonlySet<TypeName>, layers: readonly string[]): object[] {
   const printed = world.typeVersions(layers);
-  const contents = world.view(layers).filter((content) => !content.onDemand);
+  const contents = world.view(layers);
   return [...types].map((type) => {
     const members = contents.filter((content) => content.type === type);
     return {

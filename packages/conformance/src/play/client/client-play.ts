@@ -2,7 +2,7 @@ import { statusCode } from "@xdskit/protocol/internal";
 import type { ClientCase, ClientExpectation, ClientStep, ScriptedResponse, SentRequest } from "../../client-case.ts";
 import type { TypeName } from "../../content/catalog.ts";
 import { UnsupportedStep } from "../driver.ts";
-import type { Verdict } from "../play.ts";
+import { type PlayDifference, playSteps, type Verdict } from "../play.ts";
 import {
   type ClientAwaited,
   type ClientDriver,
@@ -20,11 +20,10 @@ export async function playClient(scene: ClientPlay, driver: ClientDriver, labels
   try {
     const { setup = {}, steps } = scene.case;
     await driver.start(sourcesOf(scene), setup);
-    for (const [index, step] of steps.entries()) {
-      const difference = await runStep(step, { script: scene.case, driver, labels });
-      if (difference !== undefined) return { passed: false, step: index + 1, ...difference };
-    }
-    return { passed: true };
+    return await playSteps(steps, (step) => runStep(step, { script: scene.case, driver, labels }));
+  } catch (error) {
+    if (error instanceof UnsupportedStep) return { passed: false, step: 1, notPlayed: error.message };
+    throw error;
   } finally {
     await driver.stop();
   }
@@ -36,24 +35,14 @@ interface Scene {
   readonly labels: Labels;
 }
 
-interface Difference {
-  readonly expected: string;
-  readonly actual: string;
-}
-
 function sourcesOf({ case: { variant, setup = {} }, kind }: ClientPlay): readonly PlainSource[] {
   const main = { variant, kind, ...setup, id: mainSource };
   const others = Object.entries(setup.others ?? {}).map(([id, other]) => ({ variant, kind, ...other, id }));
   return [main, ...others];
 }
 
-async function runStep(step: ClientStep, scene: Scene): Promise<Difference | undefined> {
-  try {
-    await perform(step, scene);
-  } catch (error) {
-    if (!(error instanceof UnsupportedStep)) throw error;
-    return { expected: "a client that can do this", actual: error.message };
-  }
+async function runStep(step: ClientStep, scene: Scene): Promise<PlayDifference | undefined> {
+  await perform(step, scene);
   const observations = await scene.driver.settle(awaitedBy(step));
   const actual = JSON.stringify(renderActual(step, observations, scene), undefined, 2);
   const expected = JSON.stringify(renderExpected(step, scene), undefined, 2);
