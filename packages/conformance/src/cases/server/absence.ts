@@ -38,6 +38,7 @@ export const absenceCases: readonly Case[] = [
   },
   {
     id: "S-NEX-06/envoy-hosts",
+    level: "own",
     says: "tells Envoy of an unknown virtual host by a resource without a body",
     variant: "delta",
     type: "vhds",

@@ -91,10 +91,13 @@ export const aggregationCases: readonly Case[] = [
       { receives: { type: "lds", names: [] }, sends: [{ type: "lds", resources: ["l@1"] }] },
       { receives: { type: "lds", ack: true } },
       { receives: { names: ["a"] }, sends: [{ resources: ["a@1"] }] },
-      { publishes: { eds: ["a@2"] } },
-      { publishes: { eds: ["a@3"] } },
-      { publishes: { eds: ["a@4"], lds: ["l@2"] }, sends: [{ type: "lds", resources: ["l@2"] }] },
-      { receives: { ack: true }, sends: [{ resources: ["a@4"] }] },
+      { receives: { ack: true } },
+      { publishes: { eds: ["a@2"] }, sends: [{ resources: ["a@2"] }] },
+      // The endpoints still wait for their ACK.
+      { publishes: { lds: ["l@2"] }, sends: [{ type: "lds", resources: ["l@2"] }] },
+      { publishes: { cds: ["c@2"] }, sends: [{ type: "cds", resources: ["c@2"] }] },
+      { receives: { ack: true } },
+      { publishes: { eds: ["a@3"] }, sends: [{ resources: ["a@3"] }] },
     ],
   },
 ];

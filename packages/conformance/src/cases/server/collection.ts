@@ -151,6 +151,22 @@ export const collectionCases: readonly Case[] = [
     steps: [
       { publishes: { leds: [`${web}/one@1`, `${web}/two@1`, `${web}/deep/one@1`] } },
       { receives: { subscribe: [`${web}/deep/*`] }, sends: [{ resources: [`${web}/deep/one@1`] }] },
+      { receives: { ack: true } },
+      { publishes: { leds: [`-${web}/two`] } },
+      { receives: { subscribe: [`${web}/*`] }, sends: [{ resources: [`${web}/one@1`] }] },
+      { receives: { ack: true } },
+      { publishes: { leds: [`${web}/two@1`] }, sends: [{ resources: [`${web}/two@1`] }] },
+    ],
+  },
+  {
+    id: "B-XTP-05/waiting",
+    level: "own",
+    says: "tells of a member that was gone when the glob was asked for and came back before an ACK",
+    variant: "delta",
+    type: "leds",
+    steps: [
+      { publishes: { leds: [`${web}/one@1`, `${web}/two@1`, `${web}/deep/one@1`] } },
+      { receives: { subscribe: [`${web}/deep/*`] }, sends: [{ resources: [`${web}/deep/one@1`] }] },
       { publishes: { leds: [`-${web}/two`] } },
       { receives: { subscribe: [`${web}/*`] }, sends: [{ resources: [`${web}/one@1`] }] },
       { publishes: { leds: [`${web}/two@1`] } },
@@ -307,6 +323,7 @@ export const collectionCases: readonly Case[] = [
   },
   {
     id: "B-ECD-01/envoy",
+    level: "own",
     also: ["T-H6"],
     says: "tells Envoy neither that a filter has no configuration nor that it lost it",
     variant: "delta",

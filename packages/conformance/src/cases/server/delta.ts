@@ -113,6 +113,7 @@ export const deltaCases: readonly Case[] = [
   },
   {
     id: "S-DLT-08/removal",
+    level: "own",
     also: ["O-8"],
     says: "takes a refused removal for not applied, and removes again on a new stream that still holds the name",
     variant: "delta",
@@ -167,6 +168,7 @@ export const deltaCases: readonly Case[] = [
   },
   {
     id: "S-DLT-10/endpoints",
+    level: "own",
     also: ["O-3", "T-D4"],
     says: "sends endpoints that a new stream holds already, because the cluster may be waiting for them",
     variant: "delta",

@@ -89,6 +89,21 @@ export const errorCases: readonly Case[] = [
   },
   {
     id: "S-ERR-03",
+    says: "gives a name an error instead of its resource, and the resource instead of the error",
+    variant: "delta",
+    type: "eds",
+    steps: [
+      { publishes: { eds: ["x@1"] } },
+      { receives: { subscribe: ["x"] }, sends: [{ resources: ["x@1"] }] },
+      { receives: { ack: true } },
+      { publishes: { eds: [denied("x")] }, sends: [{ errors: ["x 7 denied"] }] },
+      { receives: { ack: true } },
+      { publishes: { eds: ["x@2"] }, sends: [{ resources: ["x@2"] }] },
+    ],
+  },
+  {
+    id: "S-ERR-03/waiting",
+    level: "own",
     says: "gives a name either a resource or an error, whatever came between two answers",
     variant: "delta",
     type: "eds",
@@ -144,6 +159,7 @@ export const errorCases: readonly Case[] = [
   },
   {
     id: "S-ERR-05/envoy",
+    level: "own",
     also: ["T-B1"],
     says: "tells Envoy, which reads no errors, that what it waits for is missing, and leaves it what only failed",
     variant: "delta",

@@ -18,6 +18,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "S-SUB-12/on-its-way",
+    level: "own",
     also: ["S-DEL-04"],
     says: "removes what a response on its way brings to a client that left the wildcard and came back",
     variant: "delta",
@@ -82,6 +83,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "S-RES-01/reverted",
+    level: "own",
     says: "sends nothing when what changed is as it was before the client accepted",
     variant: "sotw",
     type: "cds",
@@ -96,6 +98,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "S-RES-01/reverted",
+    level: "own",
     says: "sends nothing when what changed is as it was before the client accepted",
     variant: "delta",
     type: "cds",
@@ -189,6 +192,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "S-DEL-08/there-and-back",
+    level: "own",
     says: "says nothing of a view that a node left again before the client answered",
     variant: "delta",
     type: "lds",
@@ -251,6 +255,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "S-TYP-05/others",
+    level: "own",
     says: "ends the stream that broke the rule and leaves others of the connection alone",
     variant: "sotw",
     type: "cds",
@@ -265,6 +270,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "S-NOD-06/placed",
+    level: "own",
     also: ["T-F9"],
     says: "gives an anonymous client what the operator has for anonymous ones",
     variant: "delta",
@@ -297,6 +303,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "S-NEX-09/flicker",
+    level: "own",
     says: "says nothing of what came and went before the client answered",
     variant: "delta",
     type: "lds",
@@ -480,6 +487,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "S-WRM-08/waiting",
+    level: "own",
     also: ["T-B1", "T-A15"],
     says: "sends the newest cluster and its endpoints when the client accepts an older one",
     variant: "sotw",
@@ -497,6 +505,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "S-WRM-08/unsettled",
+    level: "own",
     also: ["T-B2"],
     says: "sends owed endpoints though the client has not answered the ones before",
     variant: "delta",
@@ -535,6 +544,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "T-B5/no-endpoints",
+    level: "own",
     says: "gives empty endpoints to a client that waits for those of a cluster that has none",
     variant: "sotw",
     type: "eds",
@@ -553,6 +563,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "T-B5/no-endpoints",
+    level: "own",
     says: "gives empty endpoints to a client that waits for those of a cluster that has none",
     variant: "delta",
     type: "eds",
@@ -588,6 +599,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "S-DEL-04/envoy-filters",
+    level: "own",
     also: ["E16"],
     says: "does not remove a filter's configuration from Envoy, which uses it until it unsubscribes",
     variant: "delta",

@@ -4,6 +4,7 @@ import type { Case } from "../../case.ts";
 export const nodeCases: readonly Case[] = [
   {
     id: "S-NOD-04",
+    level: "own",
     also: ["T-F9", "E22"],
     says: "goes by the node of the first request and overlooks another later",
     variant: "sotw",
@@ -29,6 +30,7 @@ export const nodeCases: readonly Case[] = [
   },
   {
     id: "S-NOD-04",
+    level: "own",
     also: ["T-F9", "E22"],
     says: "goes by the node of the first request and overlooks another later",
     variant: "delta",

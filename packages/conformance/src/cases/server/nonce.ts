@@ -51,6 +51,7 @@ export const nonceCases: readonly Case[] = [
   },
   {
     id: "S-NON-05",
+    level: "own",
     also: ["O-5", "E11"],
     says: "honours names in mid-stream under an empty nonce, but takes no ACK from it",
     variant: "sotw",
@@ -81,6 +82,7 @@ export const nonceCases: readonly Case[] = [
   },
   {
     id: "S-NON-07",
+    level: "own",
     also: ["O-4", "T-A7"],
     says: "does not remember names from a stale request, so that the following ACK brings them as new",
     variant: "sotw",
@@ -118,6 +120,7 @@ export const nonceCases: readonly Case[] = [
   },
   {
     id: "S-NON-07/last-good",
+    level: "own",
     also: ["T-A7"],
     says: "accepts the last good nonce after a NACK",
     variant: "sotw",

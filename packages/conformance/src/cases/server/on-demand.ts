@@ -288,6 +288,7 @@ export const onDemandCases: readonly Case[] = [
   },
   {
     id: "S-VHD-05/envoy",
+    level: "own",
     also: ["S-DLT-16", "T-H3"],
     says: "reports an unknown host to Envoy by a resource without a body",
     variant: "delta",

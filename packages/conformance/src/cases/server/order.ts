@@ -57,6 +57,7 @@ function both(make: (variant: "sotw" | "delta") => Omit<Case, "variant" | "type"
 export const orderCases: readonly Case[] = [
   ...both((variant) => ({
     id: "S-ORD-01",
+    level: "should",
     also: ["S-ORD-02", "S-ORD-03"],
     says: "tells one change as clusters, endpoints, listeners, routes",
     streams: ["ads"],
@@ -80,6 +81,7 @@ export const orderCases: readonly Case[] = [
   })),
   {
     id: "S-ORD-04",
+    level: "should",
     says: "tells of virtual hosts after the routes that they belong to",
     variant: "delta",
     type: "rds",
@@ -98,6 +100,7 @@ export const orderCases: readonly Case[] = [
   },
   ...both((variant) => ({
     id: "S-ORD-05",
+    level: "should",
     also: ["S-ORD-02", "S-ORD-03", "S-ORD-06", "T-B12", "E17"],
     says: "adds the new cluster, then its endpoints, then the route to it, and removes the old cluster last",
     streams: ["ads"],
@@ -110,6 +113,7 @@ export const orderCases: readonly Case[] = [
   })),
   {
     id: "S-ORD-05/endpoints",
+    level: "should",
     says: "tells that the endpoints of the old cluster are gone after the cluster itself, which may be in use until then",
     variant: "delta",
     type: "cds",
@@ -124,6 +128,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     id: "S-ORD-05/endpoints-alone",
+    level: "should",
     also: ["S-DEL-04"],
     says: "tells at once that endpoints are gone whose cluster stays",
     variant: "delta",
@@ -150,6 +155,7 @@ export const orderCases: readonly Case[] = [
   })),
   ...both((variant) => ({
     id: "S-ORD-05/unused",
+    level: "should",
     says: "removes a cluster at once when nothing that could use it changed",
     streams: ["ads"],
     steps: [
@@ -160,6 +166,7 @@ export const orderCases: readonly Case[] = [
   })),
   ...both((variant) => ({
     id: "S-ORD-06/nack",
+    level: "should",
     also: ["T-B12"],
     says: "keeps the old cluster while the route that replaces it is refused, and removes it when the next one is accepted",
     streams: ["ads"],
@@ -199,6 +206,7 @@ export const orderCases: readonly Case[] = [
   })),
   ...both((variant) => ({
     id: "S-ORD-06/unrelated",
+    level: "should",
     says: "does not wait with a route for clusters that it does not name",
     streams: ["ads"],
     steps: [
@@ -211,6 +219,7 @@ export const orderCases: readonly Case[] = [
   })),
   {
     id: "S-ORD-07",
+    level: "own",
     says: "tells of secrets before the listeners that use them, and of scopes with their routes",
     variant: "delta",
     type: "lds",
@@ -244,6 +253,7 @@ export const orderCases: readonly Case[] = [
   })),
   ...both((variant) => ({
     id: "S-ORD-10",
+    level: "own",
     says: "goes to the newest target in mid-sequence, and keeps what the client still uses",
     streams: ["ads"],
     steps: [
@@ -268,6 +278,7 @@ export const orderCases: readonly Case[] = [
   })),
   {
     id: "S-ORD-05/comes-back",
+    level: "should",
     also: ["S-ORD-06", "S-ORD-10"],
     says: "goes on where it was with a client that comes back in the middle of a swap, by the version that it reports",
     variant: "sotw",
@@ -301,6 +312,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     id: "S-REC-09/order",
+    level: "own",
     also: ["S-ORD-05", "S-ORD-06"],
     says: "removes a cluster that a client comes back with when the client has accepted what does not use it any more",
     variant: "delta",
@@ -329,6 +341,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     id: "S-REC-09/grace",
+    level: "own",
     says: "gives a client that comes back a second to ask for what uses a cluster that is gone",
     variant: "delta",
     type: "cds",
@@ -344,6 +357,7 @@ export const orderCases: readonly Case[] = [
   },
   {
     id: "S-REC-09/warming",
+    level: "own",
     also: ["S-WRM-11", "T-A16"],
     says: "does not send a changed route to a client that comes back before that asks for clusters",
     variant: "delta",

@@ -144,6 +144,7 @@ export const responseCases: readonly Case[] = [
   },
   {
     id: "S-RES-03/scopes",
+    level: "own",
     also: ["O-10"],
     says: "sends every scope when one changes",
     variant: "sotw",
@@ -358,7 +359,23 @@ export const responseCases: readonly Case[] = [
   {
     id: "B-RES-10",
     also: ["T-D7"],
-    says: "sends a resource once that a star and a name both cover, and never puts and removes it at once",
+    says: "sends and removes a resource once that a star and a name both cover",
+    variant: "delta",
+    type: "cds",
+    steps: [
+      { publishes: { cds: ["a@1", "b@1"] } },
+      { receives: { subscribe: ["*", "a"] }, sends: [{ resources: ["a@1", "b@1"] }] },
+      { receives: { ack: true } },
+      { publishes: { cds: ["a@2"] }, sends: [{ resources: ["a@2"] }] },
+      { receives: { ack: true } },
+      { publishes: { cds: ["-a"] }, sends: [{ removed: ["a"] }] },
+    ],
+  },
+  {
+    id: "B-RES-10/waiting",
+    level: "own",
+    also: ["T-D7"],
+    says: "sends once what was removed and put again while a response waited for its ACK",
     variant: "delta",
     type: "cds",
     steps: [
@@ -387,6 +404,7 @@ export const responseCases: readonly Case[] = [
   },
   {
     id: "S-RES-14",
+    level: "own",
     also: ["T-B9", "O-14"],
     says: "answers the first wildcard once with a response that holds nothing, and takes its ACK",
     variant: "delta",

@@ -354,6 +354,7 @@ export const subscriptionCases: readonly Case[] = [
   },
   {
     id: "S-SUB-15",
+    level: "own",
     also: ["O-2"],
     says: "does not take a first request that only gives up names for a wildcard",
     variant: "delta",
@@ -367,6 +368,7 @@ export const subscriptionCases: readonly Case[] = [
   },
   {
     id: "S-SUB-15/star",
+    level: "own",
     also: ["O-1", "O-2", "T-D2", "B-UNS-11"],
     says: "wants nothing of a first request that names the star and gives it up",
     variant: "delta",

@@ -4,6 +4,7 @@ import type { Case } from "../../case.ts";
 export const typeCases: readonly Case[] = [
   {
     id: "B-TYP-02",
+    level: "own",
     says: "ends a per-type stream on which a second type is asked for",
     variant: "sotw",
     type: "cds",
@@ -16,6 +17,7 @@ export const typeCases: readonly Case[] = [
   },
   {
     id: "B-TYP-02",
+    level: "own",
     says: "ends a per-type stream on which a second type is asked for",
     variant: "delta",
     type: "cds",
@@ -78,6 +80,7 @@ export const typeCases: readonly Case[] = [
   },
   {
     id: "S-TYP-05",
+    level: "own",
     also: ["T-G1"],
     says: "ends an aggregated stream whose request names no type",
     variant: "sotw",
@@ -87,6 +90,7 @@ export const typeCases: readonly Case[] = [
   },
   {
     id: "S-TYP-05",
+    level: "own",
     also: ["T-G1"],
     says: "ends an aggregated stream whose request names no type",
     variant: "delta",
@@ -100,6 +104,7 @@ export const typeCases: readonly Case[] = [
   },
   {
     id: "S-TYP-06",
+    level: "own",
     also: ["T-G3"],
     says: "does not serve another type on a per-type stream",
     variant: "sotw",
@@ -112,6 +117,7 @@ export const typeCases: readonly Case[] = [
   },
   {
     id: "S-TYP-06",
+    level: "own",
     also: ["T-G3"],
     says: "does not serve another type on a per-type stream",
     variant: "delta",
@@ -124,6 +130,7 @@ export const typeCases: readonly Case[] = [
   },
   {
     id: "S-TYP-07",
+    level: "own",
     also: ["O-7", "T-G2"],
     says: "keeps the stream when a type is unknown, and says nothing about it",
     variant: "sotw",
@@ -140,6 +147,7 @@ export const typeCases: readonly Case[] = [
   },
   {
     id: "S-TYP-07",
+    level: "own",
     also: ["O-7", "T-G2"],
     says: "keeps the stream when a type is unknown, and calls its names missing",
     variant: "delta",
@@ -170,6 +178,7 @@ export const typeCases: readonly Case[] = [
   },
   {
     id: "B-TYP-01/short",
+    level: "own",
     also: ["T-G4"],
     says: "understands a type URL without its prefix and answers with the whole one",
     variant: "sotw",

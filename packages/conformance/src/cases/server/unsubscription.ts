@@ -152,6 +152,7 @@ export const unsubscriptionCases: readonly Case[] = [
   },
   {
     id: "B-UNS-11",
+    level: "own",
     also: ["O-1"],
     says: "takes a name that is both asked for and given up in one request for given up",
     variant: "delta",

@@ -4,6 +4,23 @@ import type { Case } from "../../case.ts";
 export const versionCases: readonly Case[] = [
   {
     id: "S-VER-01",
+    also: ["S-RES-01"],
+    says: "gives other content another version",
+    variant: "sotw",
+    type: "cds",
+    steps: [
+      { publishes: { cds: ["a@1", "b@1"] } },
+      { receives: { names: [] }, sends: [{ resources: ["a@1", "b@1"], as: "A" }] },
+      { receives: { ack: true } },
+      { publishes: { cds: ["b@2"] }, sends: [{ resources: ["a@1", "b@2"], version: "not A", as: "B" }] },
+      { receives: { ack: true } },
+      { publishes: { cds: ["b@2"] } },
+      { publishes: { cds: ["-b"] }, sends: [{ resources: ["a@1"], version: "not B" }] },
+    ],
+  },
+  {
+    id: "S-VER-01/equal",
+    level: "own",
     also: ["T-A8", "S-RES-01"],
     says: "gives equal content an equal version, before and after a restart, and other content another",
     variant: "sotw",
@@ -23,6 +40,7 @@ export const versionCases: readonly Case[] = [
   },
   {
     id: "S-VER-01/order",
+    level: "own",
     also: ["T-A8"],
     says: "does not let the order in which resources came decide the version",
     variant: "sotw",
@@ -30,6 +48,7 @@ export const versionCases: readonly Case[] = [
     steps: [
       { publishes: { cds: ["a@1", "b@1", "c@1"] } },
       { receives: { names: [] }, sends: [{ resources: ["a@1", "b@1", "c@1"], as: "A" }] },
+      { receives: { ack: true } },
       { publishes: { cds: ["c@1"] }, at: "replica" },
       { publishes: { cds: ["b@1", "a@0"] }, at: "replica" },
       { publishes: { cds: ["a@1"] }, at: "replica" },
@@ -135,6 +154,7 @@ export const versionCases: readonly Case[] = [
   },
   {
     id: "S-VER-08",
+    level: "own",
     also: ["T-A8", "S-REC-11"],
     says: "keeps the version of a resource until that resource changes, across restarts too",
     variant: "delta",
@@ -152,6 +172,7 @@ export const versionCases: readonly Case[] = [
   },
   {
     id: "S-VER-08/own",
+    level: "own",
     says: "prints the version that the operator gave a resource",
     variant: "delta",
     type: "rds",
