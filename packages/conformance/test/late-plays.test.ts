@@ -19,6 +19,7 @@ function targetThatIsLate(latePlays: number): Target & { readonly starts: () => 
     name: "ours, late",
     pace: ours.pace,
     tellsBookings: ours.tellsBookings,
+    isExact: ours.isExact,
     hasRest: ours.hasRest,
     starts: () => starts,
     async start(setup, kind): Promise<RunningServer> {

@@ -123,6 +123,8 @@ export interface Awaited {
 export interface Driver {
   /** Whether the ACKs and NACKs that the server records can be observed. */
   readonly tellsBookings: boolean;
+  /** Whether the server is held to our choices too, as `Target.isExact`. */
+  readonly isExact: boolean;
   start(server: string, setup: Setup): Promise<void>;
   commit(server: string, commit: Commit): Promise<void>;
   move(nodeMapping: NodeLayers): Promise<void>;

@@ -73,6 +73,7 @@ const HOLD_MS = 800;
 
 class InMemoryDriver implements Driver {
   readonly tellsBookings = true;
+  readonly isExact = true;
   readonly #createMachine: (options: ServerMachineOptions) => Machine;
   readonly #servers = new Map<string, Server>();
   readonly #streams = new Map<string, OpenStream>();

@@ -19,12 +19,18 @@ export interface Rendered {
 
 /** Everything observed in one play: maps bytes to labels, and checks the rules that hold for every case. */
 export class Observed {
+  readonly #comparesVersions: boolean;
   readonly #labels = new Map<string, string>();
   readonly #versionOf = new Map<string, string>();
   readonly #contentOf = new Map<string, string>();
   readonly #named = new Map<string, PlainResponse>();
   readonly #labelled: { readonly streamId: string; readonly nonce: string; readonly name: string }[] = [];
   readonly #nonces = new Set<string>();
+
+  /** `comparesVersions`: equal content has an equal version in delta, which the protocol does not ask for. */
+  constructor(comparesVersions: boolean) {
+    this.#comparesVersions = comparesVersions;
+  }
 
   /** Registers content that may be sent from now on, and the empty endpoints that a server may make for a cluster. */
   learn(content: Content): void {
@@ -58,24 +64,24 @@ export class Observed {
 
   /**
    * Renders a response, with its version in the form of the expectation. `streamId` is unique among all streams of the
-   * play.
+   * play; `node` names the node and the server, whose versions have nothing to do with those of others.
    */
-  render(streamId: string, response: PlainResponse, expected: Response | undefined): Rendered {
+  render(streamId: string, node: string, response: PlainResponse, expected: Response | undefined): Rendered {
     const withBody = response.resources.filter((resource) => resource.bytes !== undefined);
     const withoutBody = response.resources.filter((resource) => resource.bytes === undefined);
     const missing = withoutBody.filter((resource) => resource.ttlMs === undefined);
     const heartbeats = withoutBody.filter((resource) => resource.ttlMs !== undefined);
     const rendered = {
       type: nameOfUrl(response.typeUrl),
-      resources: withBody.map((resource) => this.#renderResource(resource, response)).sort(),
+      resources: withBody.map((resource) => this.#renderResource(resource, node, response)).sort(),
       removed: [...response.removed].sort(),
       missing: missing.map((resource) => resource.name ?? "(unnamed)").sort(),
-      heartbeats: heartbeats.map((resource) => this.#renderHeartbeat(resource)).sort(),
+      heartbeats: heartbeats.map((resource) => this.#renderHeartbeat(resource, node)).sort(),
       errors: [...response.errors].sort(),
       version: this.#renderVersion(response, expected?.version),
       nonce: response.isPolled
         ? noncePolled(response)
-        : this.#renderNonce(`${streamId} ${response.nonce}`, response.nonce),
+        : this.#renderNonce(`${streamId} ${response.typeUrl} ${response.nonce}`, response.nonce),
       isCanary: response.isCanary,
     };
     if (expected?.as !== undefined) {
@@ -83,6 +89,11 @@ export class Observed {
       this.#labelled.push({ streamId, nonce: response.nonce, name: expected.as });
     }
     return rendered;
+  }
+
+  /** Published content in the short form, `a@1`; undefined if it never was. */
+  labelOf({ typeUrl, bytes }: PlainResource): string | undefined {
+    return this.#labels.get(keyOf(typeUrl, bytes ?? new Uint8Array()));
   }
 
   /**
@@ -102,8 +113,8 @@ export class Observed {
     };
   }
 
-  #renderResource(resource: PlainResource, response: PlainResponse): string {
-    const label = this.#labels.get(keyOf(resource.typeUrl, resource.bytes ?? new Uint8Array()));
+  #renderResource(resource: PlainResource, node: string, response: PlainResponse): string {
+    const label = this.labelOf(resource);
     const is = label ?? `(content that was never published, named ${resource.name ?? "nothing"})`;
     const remarks: string[] = [];
     if (resource.typeUrl !== response.typeUrl) remarks.push(`of type ${nameOfUrl(resource.typeUrl)}`);
@@ -114,24 +125,27 @@ export class Observed {
       remarks.push(`with metadata ${textInMetadata(resource.metadata) ?? "of somebody else"}`);
     if (resource.aliases.length > 0) remarks.push(`aka ${[...resource.aliases].sort().join(", ")}`);
     if (resource.ttlMs !== undefined) remarks.push(`for ${resource.ttlMs} ms`);
-    if (resource.version !== undefined) remarks.push(...this.#oddVersion(resource.typeUrl, is, resource.version));
+    if (resource.version !== undefined)
+      remarks.push(...this.#oddVersion(`${node} ${resource.typeUrl}`, resource.typeUrl, is, resource.version));
     return [is, ...remarks].join(" ");
   }
 
   /** The content that was sent under this name and version. */
-  #renderHeartbeat({ typeUrl, name, version, ttlMs }: PlainResource): string {
-    const is = this.#contentOf.get(`${typeUrl} ${name} ${version}`) ?? `(${name} under a version that was never sent)`;
+  #renderHeartbeat({ typeUrl, name, version, ttlMs }: PlainResource, node: string): string {
+    const is =
+      this.#contentOf.get(`${node} ${typeUrl} ${name} ${version}`) ?? `(${name} under a version that was never sent)`;
     return `${is} for ${ttlMs} ms`;
   }
 
-  /** A resource's version is not empty, and changes if and only if its content does (S-VER-08). */
-  #oddVersion(typeUrl: string, is: string, version: string): string[] {
+  /** A resource's version is not empty, and changes if its content does, and then only where that is compared (S-VER-08). */
+  #oddVersion(scope: string, typeUrl: string, is: string, version: string): string[] {
     if (version === "") return ["without a version"];
     const content = `${typeUrl} ${is}`;
     const before = this.#versionOf.get(content);
     this.#versionOf.set(content, version);
-    if (before !== undefined && before !== version) return ["under another version than before"];
-    const versioned = `${typeUrl} ${is.slice(0, is.lastIndexOf("@"))} ${version}`;
+    if (this.#comparesVersions && before !== undefined && before !== version)
+      return ["under another version than before"];
+    const versioned = `${scope} ${is.slice(0, is.lastIndexOf("@"))} ${version}`;
     const other = this.#contentOf.get(versioned);
     this.#contentOf.set(versioned, is);
     return other !== undefined && other !== is ? [`under the version of ${other}`] : [];
@@ -151,7 +165,7 @@ export class Observed {
 
   #renderNonce(key: string, nonce: string): string {
     if (nonce === "") return "none";
-    if (this.#nonces.has(key)) return "used before on the stream";
+    if (this.#nonces.has(key)) return "used before for the type on the stream";
     this.#nonces.add(key);
     return "fresh";
   }

@@ -119,6 +119,10 @@ class WireDriver implements Driver {
     return this.#target.tellsBookings;
   }
 
+  get isExact(): boolean {
+    return this.#target.isExact;
+  }
+
   constructor(scene: Play, target: Target) {
     this.#scene = scene;
     this.#target = target;

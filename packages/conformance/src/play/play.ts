@@ -2,6 +2,7 @@ import { statusCode } from "@xdskit/protocol/internal";
 import type { Case, Expectation, NodeLayers, Publication, Request, Step, StreamSpec } from "../case.ts";
 import type { TypeName } from "../content/catalog.ts";
 import { type Content, contentOf, type DetailedResource } from "../content/content.ts";
+import { idsOf } from "../requirement/coverage.ts";
 import {
   type Awaited,
   type BookingObservation,
@@ -13,6 +14,7 @@ import {
 } from "./driver.ts";
 import { Observed, renderExpected } from "./observed.ts";
 import type { Play } from "./plays.ts";
+import { Repeats } from "./repeats.ts";
 import { ScriptedClientStream } from "./scripted-client.ts";
 import { World } from "./world.ts";
 
@@ -68,10 +70,12 @@ class Stage {
   readonly #case: Case;
   readonly #kind: Play["kind"];
   readonly #driver: Driver;
-  readonly #observed = new Observed();
+  readonly #observed: Observed;
   readonly #streams = new Map<string, OpenStream>();
   /** The streams that brought a response. */
   readonly #heard = new Set<OpenStream | undefined>();
+  /** What may be left out of responses; undefined if nothing may. */
+  readonly #repeats: Repeats | undefined;
   #opened = 0;
   readonly #servers = new Map<string, World>();
   #nodeMapping: NodeLayers;
@@ -81,6 +85,11 @@ class Stage {
     this.#kind = kind;
     this.#driver = driver;
     this.#nodeMapping = script.setup?.nodeMapping ?? {};
+    this.#observed = new Observed(driver.isExact || isAbout(script, "S-VER-08", "S-WRM-09"));
+    this.#repeats =
+      driver.isExact || isAbout(script, "S-RES-05")
+        ? undefined
+        : new Repeats((resource) => this.#observed.labelOf(resource));
   }
 
   async run(written: Step): Promise<PlayDifference | undefined> {
@@ -215,7 +224,11 @@ class Stage {
         const { stream, response } = observation;
         const list = sends.get(stream) ?? [];
         const streamId = this.#streams.get(stream)?.id ?? stream;
-        list.push(this.#observed.render(streamId, response, wanted.get(stream)?.[list.length]));
+        const expected = wanted.get(stream)?.[list.length];
+        const heard = this.#streams.get(stream);
+        const compared = (heard && this.#repeats?.without(heard.client, response, expected)) ?? response;
+        const node = `${heard?.server} ${heard?.client.nodeId}`;
+        list.push(this.#observed.render(streamId, node, compared, expected));
         sends.set(stream, list);
         this.#streams.get(stream)?.client.take(response);
       }
@@ -230,6 +243,10 @@ class Stage {
         bookings.map((booking, at) => this.#observed.renderBooking(this.#streamIdOf(booking), booking, reports[at])),
     };
   }
+}
+
+function isAbout(script: Case, ...ids: readonly string[]): boolean {
+  return idsOf(script).some((id) => ids.includes(id));
 }
 
 function withoutReports({ reports: _, ...step }: Step): Step {

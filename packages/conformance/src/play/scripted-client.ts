@@ -20,6 +20,7 @@ export class ScriptedClientStream {
   readonly #types = new Map<string, TypeMemory>();
   readonly #isPolled: boolean;
   #hasSpoken = false;
+  #nodeId: string | undefined;
 
   constructor(variant: Variant, defaultType: TypeName, node: NodeSpec, isPolled: boolean) {
     this.#isPolled = isPolled;
@@ -30,6 +31,17 @@ export class ScriptedClientStream {
 
   take(response: PlainResponse): void {
     this.#memoryOf(nameOfUrl(response.typeUrl)).newest = response;
+  }
+
+  /** The id of the node in the first request; undefined before it and without a node. */
+  get nodeId(): string | undefined {
+    return this.#nodeId;
+  }
+
+  /** Whether the newest request of a type asks for a name. */
+  wants(typeUrl: string, name: string): boolean {
+    const { names } = this.#memoryOf(nameOfUrl(typeUrl));
+    return names.length === 0 || names.includes("*") || names.includes(name);
   }
 
   compose(request: Request, observed: Observed): PlainRequest {
@@ -71,8 +83,10 @@ export class ScriptedClientStream {
 
   #nodeOf(request: Request): Node | undefined {
     const spec = request.node ?? (this.#hasSpoken && !this.#isPolled ? "(none)" : this.#node);
+    const node = toNode(spec);
+    if (!this.#hasSpoken) this.#nodeId = node?.id;
     this.#hasSpoken = true;
-    return toNode(spec);
+    return node;
   }
 
   #memoryOf(type: string): TypeMemory {

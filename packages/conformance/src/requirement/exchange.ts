@@ -105,6 +105,7 @@ export const exchangeRequirements: readonly Requirement[] = [
     level: "must",
     scope: "gRPC",
     says: "Each response has a nonce that is not empty and that its stream has not seen.",
+    amended: "Not seen for its type: an answer names its type too.",
   },
   {
     id: "S-NON-04",

@@ -12,6 +12,7 @@ export function createOurs(): Target {
   return {
     name: "ours",
     tellsBookings: true,
+    isExact: true,
     hasRest: true,
     pace: { deadlineMs: 5_000, quietMs: 2, hasFence: true },
     start: (setup) => start(api, setup),

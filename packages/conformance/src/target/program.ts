@@ -21,6 +21,7 @@ export function createProgramTarget(name: string, file: string, pace: Pace): Tar
   return {
     name,
     tellsBookings: false,
+    isExact: false,
     hasRest: false,
     pace,
     start: (setup, kind) => start(lines, ++started, setup, kind),

@@ -7,6 +7,12 @@ export interface Target extends AsyncDisposable {
   readonly pace: Pace;
   /** Its servers report recorded ACKs and NACKs. */
   readonly tellsBookings: boolean;
+  /**
+   * Its servers make some choices of ours in every case: in delta the version of a resource changes only with its content,
+   * and in State of the World nothing is repeated beside what changed of a type whose responses need not be complete. Other
+   * servers are held to that by the cases of these rules alone.
+   */
+  readonly isExact: boolean;
   /** Its servers support REST polling. */
   readonly hasRest: boolean;
   /** Starts a server without resources. Throws an `UnsupportedStep` for a setup that it does not support. */

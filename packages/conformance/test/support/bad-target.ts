@@ -11,6 +11,7 @@ export function targetThat(answer: Answer): Target {
     name: "bad",
     pace: { deadlineMs: 20, quietMs: 0, hasFence: false },
     tellsBookings: true,
+    isExact: true,
     hasRest: true,
     start: () => startThat(answer),
     async [Symbol.asyncDispose]() {},
