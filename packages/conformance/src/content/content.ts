@@ -25,6 +25,8 @@ export interface DetailedResource {
   readonly rds?: string;
   /** Listeners: the ECDS name of a filter's configuration. */
   readonly filter?: string;
+  /** ScopedRouteConfigurations: has no key, which the schema requires. */
+  readonly keyless?: true;
   /** RouteConfigurations: uses VHDS for its virtual hosts. */
   readonly vhds?: true;
   /** ClusterLoadAssignments: the LEDS collection of its endpoints. */
@@ -146,7 +148,8 @@ const encoders: Readonly<Record<TypeOfV3, Encoder>> = {
     ),
   trds: (name, label, { cluster }) =>
     encodeFields([1, name], [2, encodeFields([1, encodeFields([1, label])], [2, encodeFields([1, cluster ?? "c"])])]),
-  srds: (name, label) => encodeFields([1, name], [2, label]),
+  srds: (name, label, { keyless }) =>
+    encodeFields([1, name], [2, label], ...(keyless ? [] : [[3, encodeFields([1, encodeFields([1, name])])] as const])),
   vhds: (name, label, { cluster }) => virtualHost(label, cluster, name),
   sds: (name, label) => encodeFields([1, name], [5, encodeFields([1, encodeFields([3, label])])]),
   rtds: (name, label) => encodeFields([1, name], [2, structOf("label", label)]),

@@ -22,6 +22,8 @@ export class Observed {
   readonly #comparesVersions: boolean;
   readonly #labels = new Map<string, string>();
   readonly #versionOf = new Map<string, string>();
+  /** By all that a resource has, its cache control and metadata too. */
+  readonly #versionOfWhole = new Map<string, string>();
   readonly #contentOf = new Map<string, string>();
   readonly #named = new Map<string, PlainResponse>();
   readonly #labelled: { readonly streamId: string; readonly nonce: string; readonly name: string }[] = [];
@@ -125,8 +127,7 @@ export class Observed {
       remarks.push(`with metadata ${textInMetadata(resource.metadata) ?? "of somebody else"}`);
     if (resource.aliases.length > 0) remarks.push(`aka ${[...resource.aliases].sort().join(", ")}`);
     if (resource.ttlMs !== undefined) remarks.push(`for ${resource.ttlMs} ms`);
-    if (resource.version !== undefined)
-      remarks.push(...this.#oddVersion(`${node} ${resource.typeUrl}`, resource.typeUrl, is, resource.version));
+    remarks.push(...this.#oddVersion(resource, is, node));
     return [is, ...remarks].join(" ");
   }
 
@@ -138,14 +139,16 @@ export class Observed {
   }
 
   /** A resource's version is not empty, and changes if its content does, and then only where that is compared (S-VER-08). */
-  #oddVersion(scope: string, typeUrl: string, is: string, version: string): string[] {
+  #oddVersion({ typeUrl, version, doNotCache, metadata }: PlainResource, is: string, node: string): string[] {
+    if (version === undefined) return [];
     if (version === "") return ["without a version"];
-    const content = `${typeUrl} ${is}`;
-    const before = this.#versionOf.get(content);
-    this.#versionOf.set(content, version);
+    this.#versionOf.set(`${typeUrl} ${is}`, version);
+    const whole = JSON.stringify([typeUrl, is, doNotCache === true, textInMetadata(metadata ?? new Uint8Array())]);
+    const before = this.#versionOfWhole.get(whole);
+    this.#versionOfWhole.set(whole, version);
     if (this.#comparesVersions && before !== undefined && before !== version)
       return ["under another version than before"];
-    const versioned = `${scope} ${is.slice(0, is.lastIndexOf("@"))} ${version}`;
+    const versioned = `${node} ${typeUrl} ${is.slice(0, is.lastIndexOf("@"))} ${version}`;
     const other = this.#contentOf.get(versioned);
     this.#contentOf.set(versioned, is);
     return other !== undefined && other !== is ? [`under the version of ${other}`] : [];

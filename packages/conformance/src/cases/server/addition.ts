@@ -13,9 +13,11 @@ export const additionCases: readonly Case[] = [
       { receives: {}, sends: [{ resources: ["a@1 not cached with metadata x", "b@1"] }] },
       { receives: { ack: true } },
       {
-        publishes: { cds: [{ is: "a@2", metadata: "y" }] },
-        sends: [{ resources: ["a@2 with metadata y"] }],
+        publishes: { cds: [{ is: "a@1", doNotCache: true, metadata: "y" }] },
+        sends: [{ resources: ["a@1 not cached with metadata y"] }],
       },
+      { receives: { ack: true } },
+      { publishes: { cds: [{ is: "a@1", metadata: "y" }] }, sends: [{ resources: ["a@1 with metadata y"] }] },
     ],
   },
   {

@@ -79,6 +79,49 @@ export const aggregationCases: readonly Case[] = [
     ],
   },
   {
+    id: "S-ADS-04/v2",
+    says: "serves both variants in both versions of the API side by side",
+    variant: "sotw",
+    type: "cds",
+    streams: ["ads"],
+    steps: [
+      { publishes: { cds: ["a@1", "b@1"], "cds.v2": ["a@1", "b@1"] } },
+      {
+        opens: {
+          whole: {},
+          changes: { variant: "delta", node: "n2" },
+          oldWhole: { api: "v2", node: "n3" },
+          oldChanges: { api: "v2", variant: "delta", node: "n4" },
+        },
+      },
+      { receives: { names: [] }, on: "whole", sends: [{ on: "whole", resources: ["a@1", "b@1"] }] },
+      { receives: {}, on: "changes", sends: [{ on: "changes", resources: ["a@1", "b@1"] }] },
+      {
+        receives: { type: "cds.v2", names: [] },
+        on: "oldWhole",
+        sends: [{ on: "oldWhole", type: "cds.v2", resources: ["a@1", "b@1"] }],
+      },
+      {
+        receives: { type: "cds.v2" },
+        on: "oldChanges",
+        sends: [{ on: "oldChanges", type: "cds.v2", resources: ["a@1", "b@1"] }],
+      },
+      { receives: { ack: true }, on: "whole" },
+      { receives: { ack: true }, on: "changes" },
+      { receives: { type: "cds.v2", ack: true }, on: "oldWhole" },
+      { receives: { type: "cds.v2", ack: true }, on: "oldChanges" },
+      {
+        publishes: { cds: ["-a", "b@2"], "cds.v2": ["-a", "b@2"] },
+        sends: [
+          { on: "whole", resources: ["b@2"] },
+          { on: "changes", resources: ["b@2"], removed: ["a"] },
+          { on: "oldWhole", type: "cds.v2", resources: ["b@2"] },
+          { on: "oldChanges", type: "cds.v2", resources: ["b@2"], removed: ["a"] },
+        ],
+      },
+    ],
+  },
+  {
     id: "S-ADS-05",
     says: "lets the traffic of one type not hold up another",
     variant: "sotw",

@@ -174,6 +174,8 @@ export const restCases: readonly Case[] = [
   {
     id: "S-RST-11",
     says: "forgets the poll of a client that gave it up",
+    memoryOnly:
+      "nobody hears over the wire what is said to a client that is gone; the test of the same id counts polls",
     ...polled,
     type: "cds",
     steps: [

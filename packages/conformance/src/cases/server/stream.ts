@@ -70,7 +70,7 @@ export const streamCases: readonly Case[] = [
   {
     id: "S-GRP-05/cancel",
     also: ["T-F6"],
-    says: "forgets a stream that was given up, and only that one",
+    says: "goes on with the others when one of several streams is given up, and serves a new one anew",
     variant: "delta",
     type: "eds",
     steps: [
@@ -86,6 +86,17 @@ export const streamCases: readonly Case[] = [
         sends: [
           { on: "first", resources: ["a@2"] },
           { on: "third", resources: ["a@2"] },
+        ],
+      },
+      { receives: { subscribe: ["a"] }, on: "second", sends: [{ on: "second", resources: ["a@2"] }] },
+      { receives: { ack: true }, on: "second" },
+      { receives: { ack: true }, on: "third" },
+      { cancels: "first" },
+      {
+        publishes: { eds: ["a@3"] },
+        sends: [
+          { on: "second", resources: ["a@3"] },
+          { on: "third", resources: ["a@3"] },
         ],
       },
     ],
