@@ -1,9 +1,12 @@
-import type { Case } from "../../case.ts";
+import type { Case, Expectation, Step } from "../../case.ts";
 
 /** All cases here have a client that polls. */
 const polled = { variant: "sotw", streams: ["rest"] } as const;
 /** Longer than a poll is held, in milliseconds. */
 const HELD_MS = 850;
+
+/** A held poll, which is answered when its time has passed and not before. */
+const heldTo = (answer: Expectation): readonly Step[] => [{ passes: HELD_MS / 2 }, { passes: HELD_MS / 2, ...answer }];
 
 /** RST: polls, each answered separately. */
 export const restCases: readonly Case[] = [
@@ -17,7 +20,7 @@ export const restCases: readonly Case[] = [
       { publishes: { cds: ["a@1"] } },
       { receives: {}, sends: [{ resources: ["a@1"], as: "A" }], reports: [] },
       { receives: { ack: true }, reports: [{ acked: "A" }] },
-      { passes: HELD_MS, unchanged: ["main"] },
+      ...heldTo({ unchanged: ["main"] }),
       { receives: {}, reports: [] },
     ],
   },
@@ -46,7 +49,7 @@ export const restCases: readonly Case[] = [
       { receives: { ack: true } },
       { publishes: { eds: ["b@1"], cds: ["a@1"] } },
       { publishes: [{ eds: ["a@2"] }, { eds: ["a@1"] }] },
-      { passes: HELD_MS, unchanged: ["main"] },
+      ...heldTo({ unchanged: ["main"] }),
     ],
   },
   {
@@ -75,7 +78,7 @@ export const restCases: readonly Case[] = [
       { receives: { ack: true } },
       { publishes: { cds: ["a@2"] }, sends: [{ resources: ["a@2"], as: "B" }] },
       { receives: { nack: "no", version: "of A" }, reports: [{ nacked: "B", error: "no", names: ["a"] }] },
-      { passes: HELD_MS, sends: [{ resources: ["a@2"], version: "same as B" }], reports: [] },
+      ...heldTo({ sends: [{ resources: ["a@2"], version: "same as B" }], reports: [] }),
       { receives: { version: "of A" } },
       { publishes: { cds: ["a@3"] }, sends: [{ resources: ["a@3"], as: "C" }] },
       { receives: { ack: true }, reports: [{ acked: "C" }] },
@@ -93,12 +96,12 @@ export const restCases: readonly Case[] = [
       { receives: { ack: true } },
       { publishes: { cds: ["a@2"] }, sends: [{ resources: ["a@2"], as: "B" }] },
       { receives: { version: "of A" }, reports: [{ nacked: "B" }] },
-      { passes: HELD_MS, sends: [{ resources: ["a@2"], version: "same as B" }] },
+      ...heldTo({ sends: [{ resources: ["a@2"], version: "same as B" }] }),
       { receives: { version: "of A" }, reports: [] },
       // The client may use parts of the response that it NACKed, so the server resends it.
       { publishes: { cds: ["a@1"] }, sends: [{ resources: ["a@1"], version: "same as A", as: "C" }] },
       { receives: { ack: true }, reports: [{ acked: "C" }] },
-      { passes: HELD_MS, unchanged: ["main"] },
+      ...heldTo({ unchanged: ["main"] }),
     ],
   },
   {
@@ -168,7 +171,7 @@ export const restCases: readonly Case[] = [
       { receives: { names: ["a"] }, sends: [{ resources: ["a@1"], as: "A" }] },
       { receives: { names: [], version: "of A" }, sends: [{ resources: ["a@1", "b@1"], as: "B" }] },
       { receives: { names: ["*"], version: "of A" } },
-      { passes: HELD_MS, sends: [{ resources: ["a@1", "b@1"], version: "same as B" }] },
+      ...heldTo({ sends: [{ resources: ["a@1", "b@1"], version: "same as B" }] }),
     ],
   },
   {
