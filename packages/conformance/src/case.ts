@@ -2,7 +2,6 @@ import type { ApiVersion, DialectOverrides, Edition, Variant } from "@xdskit/pro
 import type { MethodSwitch } from "@xdskit/protocol/internal";
 import type { TypeName } from "./content/catalog.ts";
 import type { ResourceSpec } from "./content/content.ts";
-import type { Level } from "./requirement/requirement.ts";
 
 /**
  * A conversation as data: what is published, what clients request, and every response of the server, exactly. It is
@@ -36,8 +35,8 @@ export interface Case {
   readonly steps: readonly Step[];
 }
 
-/** The level of a rule, or `own` for what no text asks for. */
-export type CaseLevel = Level | "own";
+/** The level of a rule, as in RFC 2119, or `own` for what no text asks for. */
+export type CaseLevel = "must" | "should" | "may" | "own";
 
 /** `rest` is a client that polls: each request is answered separately. */
 export type StreamKind = "ads" | "per-type" | "rest";

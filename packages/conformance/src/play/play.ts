@@ -59,7 +59,7 @@ export async function playSteps<S>(
   return { passed: true };
 }
 
-interface OpenStream {
+interface StreamOnStage {
   readonly id: string;
   readonly client: ScriptedClientStream;
   readonly connection: string;
@@ -71,9 +71,9 @@ class Stage {
   readonly #kind: Play["kind"];
   readonly #driver: Driver;
   readonly #observed: Observed;
-  readonly #streams = new Map<string, OpenStream>();
+  readonly #streams = new Map<string, StreamOnStage>();
   /** The streams that brought a response. */
-  readonly #heard = new Set<OpenStream | undefined>();
+  readonly #heard = new Set<StreamOnStage | undefined>();
   /** What may be left out of responses; undefined if nothing may. */
   readonly #repeats: Repeats | undefined;
   #opened = 0;
