@@ -13,19 +13,30 @@ const ofWaiting: RulesOf<DeploymentOptions> = {
 const waiting = fields(ofWaiting);
 
 /** Checks what `whenDeployed` was given. Throws an `XdsError`. */
-export function checkDeployment(
-  revision: number,
-  head: number,
-  options: DeploymentOptions,
-): AwaitedNodes & { readonly signal: AbortSignal } {
+export function checkDeployment(revision: number, head: number, options: DeploymentOptions): AwaitedNodes {
   const problems = waiting(options);
   if (problems.length > 0) throw optionsError(problems);
-  const { nodes = "*", minNodes = 0, timeoutMs, signal } = options;
+  const { nodes = "*", minNodes = 0 } = options;
   if (!Number.isInteger(revision) || revision < 0 || revision > head)
     throw new XdsError("REVISION_UNKNOWN", `there is no revision ${revision}; the newest is ${head}`);
-  const signals = [
-    ...(signal === undefined ? [] : [signal]),
-    ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
-  ];
-  return { isWanted: (id) => globMatches(nodes, id), minNodes, signal: AbortSignal.any(signals) };
+  return { isWanted: (id) => globMatches(nodes, id), minNodes };
+}
+
+/** Waits with a signal that is aborted with that of the program, or when its time is over. */
+export async function untilEnded<T>(
+  { signal, timeoutMs }: Pick<DeploymentOptions, "signal" | "timeoutMs">,
+  wait: (ended: AbortSignal) => Promise<T>,
+): Promise<T> {
+  // Not `AbortSignal.any`: the signal of a program may live as long as it, and would keep something of each wait.
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs).unref();
+  signal?.addEventListener("abort", end);
+  if (signal?.aborted === true) end();
+  try {
+    return await wait(ending.signal);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", end);
+  }
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { decodeDeltaResponse } from "@xdskit/envoy-api/internal";
 import { afterEach, describe, expect, test } from "vitest";
 import { type RawCall, type RawPeer, within } from "../support/raw-peer.ts";
@@ -81,6 +82,20 @@ describe("whenDeployed", () => {
     abort.abort();
     expect(await waiting).toMatchObject({ state: "pending" });
     expect(await world.server.whenDeployed(1, { signal: abort.signal })).toMatchObject({ state: "pending" });
+  });
+
+  test("leaves nothing at its signal when it ends", async () => {
+    world = await startWorld();
+    const peer = await world.connect();
+    await subscribe(peer);
+    const { signal } = new AbortController();
+    const waiting = world.server.whenDeployed(1, { signal });
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    await peer.close();
+    expect(await within("the revision", waiting)).toMatchObject({ state: "deployed" });
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
+    await expect(world.server.whenDeployed(2, { signal })).rejects.toMatchObject({ code: "REVISION_UNKNOWN" });
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
   test("rejects when the server closes, and after it", async () => {
