@@ -11,7 +11,7 @@ import { type AdminServer, createAdminSources } from "./admin/server.ts";
 import { type CheckedOptions, checkOptions } from "./check-options.ts";
 import { closeInStages } from "./close-in-stages.ts";
 import type { CommitRules } from "./commit-check.ts";
-import { checkDeployment } from "./deployment-options.ts";
+import { checkDeployment, untilEnded } from "./deployment-options.ts";
 import { argumentsError, listenError, optionsError, type ResourceProblem, XdsError } from "./error.ts";
 import { checkFileOutput } from "./file-output.ts";
 import type { Hub } from "./hub/hub.ts";
@@ -299,6 +299,7 @@ class WiredServer implements PrimaryServer {
   }
 
   commit(given: Commit): number {
+    this.#requireOpen();
     this.#requireNoLedger();
     return this.#changes.commit(given);
   }
@@ -331,7 +332,7 @@ class WiredServer implements PrimaryServer {
   async whenDeployed(revision: number, options: DeploymentOptions = {}): Promise<ProgressAnswer> {
     this.#requireOpen();
     const head = this.#ledger?.publisher?.number ?? this.revision;
-    const { isWanted, minNodes, signal } = checkDeployment(revision, head, options);
+    const { isWanted, minNodes } = checkDeployment(revision, head, options);
     if (this.#ledger?.publisher?.held?.number === revision)
       throw new XdsError("REVISION_UNKNOWN", `${revision} is held: no node can have it`);
     const { deployments } = this.#hub;
@@ -341,12 +342,15 @@ class WiredServer implements PrimaryServer {
       const progress = { ...deployments.progress(inForce, { isWanted }), revision };
       return describeProgress(progress, { head: view.head(), minNodes, describe });
     };
-    if (this.#pool !== undefined) {
-      const wait = { nodes: options.nodes, named: NODES_NAMED, minNodes, waitMs: Number.POSITIVE_INFINITY, signal };
-      return await progressOfAll(this.#pool, describeOwn, { number: revision, ...wait });
-    }
-    await deployments.whenSettled(inForce, { isWanted, minNodes }, signal);
-    return describeOwn();
+    const pool = this.#pool;
+    return await untilEnded(options, async (signal) => {
+      if (pool !== undefined) {
+        const wait = { nodes: options.nodes, named: NODES_NAMED, minNodes, waitMs: Number.POSITIVE_INFINITY, signal };
+        return await progressOfAll(pool, describeOwn, { number: revision, ...wait });
+      }
+      await deployments.whenSettled(inForce, { isWanted, minNodes }, signal);
+      return describeOwn();
+    });
   }
 
   setNodeMapping(nodeMapping: NodeMapping): number {
@@ -358,6 +362,7 @@ class WiredServer implements PrimaryServer {
   }
 
   setLoadReporting(changes: LoadReportOptions): void {
+    this.#requireOpen();
     const problems = at("loadReports", loadReports(changes));
     if (problems.length > 0) throw optionsError(problems);
     this.#loads.configure(changes);
@@ -368,6 +373,7 @@ class WiredServer implements PrimaryServer {
   }
 
   #replace(rules: CommitRules): number {
+    this.#requireOpen();
     this.#requireNoLedger();
     return this.#changes.replace(rules);
   }

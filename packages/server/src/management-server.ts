@@ -42,7 +42,8 @@ export interface ManagementServer extends AsyncDisposable {
    * version. Versions are digests of the content, so replicas agree on them. Resources that `commit` put there are not
    * touched. Nodes see the layers that `nodeMapping` names; without one, `base` and no other. Throws an `XdsError` and
    * changes nothing: RESOURCES_INVALID with every error in the resources, which is what `xds validate` calls an error in a
-   * file, VARIANTS_AMBIGUOUS, as `commit` does, or SERVER_STATE if the server is closed.
+   * file, VARIANTS_AMBIGUOUS, as `commit` does, or SERVER_STATE with a ledger, or if the
+   * server is closed.
    */
   set(layer: string, resources: ResourceList): ChangeResult;
   /**
@@ -65,7 +66,8 @@ export interface ManagementServer extends AsyncDisposable {
    * Applies changes of resources, node mapping, access rules and client overrides as a whole: no client is served by a part
    * of it. Returns its revision. The first commit, even an empty one, makes the server ready. Responses go out in later
    * slices of the event loop. May be called before `listen`. Throws an `XdsError` and changes nothing: TRANSACTION_INVALID
-   * with every mistake, or VARIANTS_AMBIGUOUS if a name would have two variants that match the same client (S-LOC-08).
+   * with every mistake, VARIANTS_AMBIGUOUS if a name would have two variants that match the same client (S-LOC-08), or
+   * SERVER_STATE with a ledger, or if the server is closed.
    */
   commit(commit: Commit): number;
   /**
@@ -98,23 +100,23 @@ export interface ManagementServer extends AsyncDisposable {
   whenDeployed(revision: number, options?: DeploymentOptions): Promise<ProgressAnswer>;
   /**
    * Commits another node mapping alone. Returns the revision of this change, which
-   * `whenDeployed` waits for as for that of a commit.
+   * `whenDeployed` waits for as for that of a commit. Throws an `XdsError` (SERVER_STATE) as `commit` does.
    */
   setNodeMapping(nodeMapping: NodeMapping): number;
   /**
    * Commits other access rules alone; undefined: the defaults. A connected client that may no longer be its node is ended; the
-   * others get the difference. Returns the revision of this change. Throws an `XdsError` (OPTIONS_INVALID) that names
-   * every mistake.
+   * others get the difference. Returns the revision of this change. Throws an `XdsError`: OPTIONS_INVALID that names
+   * every mistake, or SERVER_STATE as `commit` does.
    */
   setAccess(access: AccessRules | AccessFunction | undefined): number;
   /**
    * Changes the load reports that the server requests, for every client; absent fields stay as they are. Throws an
-   * `XdsError` (OPTIONS_INVALID, or SERVER_STATE where `loadReports` is false).
+   * `XdsError`: OPTIONS_INVALID, or SERVER_STATE where `loadReports` is false, or if the server is closed.
    */
   setLoadReporting(changes: LoadReportOptions): void;
   /**
    * Commits other protocol overrides of single clients alone; undefined removes them. Streams that have already sent their
-   * node keep theirs. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake.
+   * node keep theirs. Throws an `XdsError`: OPTIONS_INVALID that names every mistake, or SERVER_STATE as `commit` does.
    */
   setClientOverrides(clients: ManagementServerOptions["clientOverrides"]): void;
   /**
@@ -143,7 +145,10 @@ export interface ManagementServer extends AsyncDisposable {
    * (10,000 by default), then closes (S-GRP-06).
    */
   drain(options?: { readonly graceMs?: number }): Promise<void>;
-  /** Closes everything at once; resolves when everything is closed. May be called more than once, and while it starts. */
+  /**
+   * Closes everything at once; resolves when everything is closed. May be called more than once, and while it starts.
+   * From then on, what changes something throws an `XdsError` (SERVER_STATE); what was in force can still be read.
+   */
   close(): Promise<void>;
   readonly revision: number;
   /** Undefined without a ledger, and until it is open: after `listen`, or the first `publish`. */

@@ -1,5 +1,5 @@
 import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
-import { XdsError } from "@xdskit/server";
+import { type ManagementServer, XdsError } from "@xdskit/server";
 import { afterEach, describe, expect, test } from "vitest";
 import { RawPeer, until, within } from "../support/raw-peer.ts";
 import { startTcpLine } from "../support/tcp-line.ts";
@@ -167,4 +167,39 @@ test("a server starts once, and closes as often as you like", async () => {
   await expect(world.server.listen()).rejects.toMatchObject({ code: "SERVER_STATE" });
   await world.server.close();
   await world.server.close();
+});
+
+describe("a closed server changes nothing, and says so", () => {
+  const changes: Readonly<Record<string, (server: ManagementServer) => unknown>> = {
+    commit: (server) => server.commit(put(cluster("b"))),
+    set: (server) => server.set("base", []),
+    update: (server) => server.update(() => undefined),
+    setNodeMapping: (server) => server.setNodeMapping(() => ["other"]),
+    setAccess: (server) => server.setAccess(undefined),
+    setClientOverrides: (server) => server.setClientOverrides([]),
+    setLoadReporting: (server) => server.setLoadReporting({ intervalMs: 5_000 }),
+  };
+  const records: Readonly<Record<string, (server: ManagementServer) => Promise<unknown>>> = {
+    publish: (server) => server.publish({ origin: { writer: "test" }, changes: [] }),
+    approve: (server) => server.approve(1),
+    reject: (server) => server.reject(1),
+    rollback: (server) => server.rollback(1),
+  };
+  const closed = expect.objectContaining({
+    ...{ name: "XdsError", code: "SERVER_STATE" },
+    message: "expected an open server, got one that is closed",
+  });
+
+  test.each(Object.entries(changes))("%s", async (_, change) => {
+    world = await startWorld();
+    await world.server.close();
+    expect(() => change(world.server)).toThrow(closed);
+    expect(world.server.revision).toBe(1);
+  });
+
+  test.each(Object.entries(records))("%s", async (_, record) => {
+    world = await startWorld({ ledger: {} }, []);
+    await world.server.close();
+    await expect(record(world.server)).rejects.toEqual(closed);
+  });
 });
