@@ -5,6 +5,7 @@ import type { Hub } from "./hub/hub.ts";
 import type { DeliveryTimes } from "./observe/deliveries.ts";
 import { createMetrics, type Metrics } from "./observe/metrics.ts";
 import type { ObservedTelemetry } from "./observe/telemetry.ts";
+import { failedAccept } from "./transport/start-listening.ts";
 
 /** What the admin API and the metrics of a server tell. */
 export interface AdminParts {
@@ -41,6 +42,7 @@ export function createAdmin(
     onFault: (path, error) => {
       hub.report({ kind: "invariant-broken", stream: undefined, during: `admin ${path}`, error });
     },
+    onFailedAccept: (where, cause) => hub.report(failedAccept(where, cause)),
     onRefused: (refused) => hub.report({ kind: "admin-refused", ...refused }),
     onChange: (change) => hub.report({ kind: "admin-change", ...change }),
     tlsReloads: {

@@ -6,6 +6,7 @@ import { NumbersInForce } from "./ledger/numbers-in-force.ts";
 import type { ServerLedger } from "./server-ledger.ts";
 import type { LedgerNumbers } from "./server-node-past.ts";
 import type { HubParts } from "./server-parts.ts";
+import { failedAccept } from "./transport/start-listening.ts";
 import { WorkerAnswers, type WorkerAnswersParts } from "./worker-answers.ts";
 import type { WorkerStart } from "./workers/messages.ts";
 import { WorkerPool, type WorkersOptions } from "./workers/pool.ts";
@@ -88,6 +89,7 @@ export function createPool(
   return new WorkerPool({
     ...{ count: workers.count, entry: workers.entry, setup: workers.setup, listen, feed },
     report: (report) => hub.report(report),
+    onFailedAccept: (where, cause) => hub.report(failedAccept(where, cause)),
     onStreams: () => ledger?.nodesChanged(),
     onDivided({ stream, node, onlyType: type }) {
       if (type !== undefined) hub.report({ kind: "client-unprotected", stream, node, type });

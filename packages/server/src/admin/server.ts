@@ -13,6 +13,8 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { TlsFiles } from "../options.ts";
 import { type InForceCertificates, TlsListener, type TlsReloads } from "../transport/grpc/tls.ts";
 import { OpenSockets } from "../transport/open-sockets.ts";
+import { startListening } from "../transport/start-listening.ts";
+import { type BoundAddress, formatAddress } from "../transport/transport.ts";
 import { type AdminCaller, callerOf } from "./access.ts";
 import { type AdminAdmissionOptions, answerRequest } from "./answer-request.ts";
 import { ConsoleFiles } from "./console.ts";
@@ -37,6 +39,8 @@ export interface AdminServerOptions extends AdminAdmissionOptions {
   readonly tls?: TlsFiles | undefined;
   /** Receives internal errors of routes. */
   readonly onFault?: (path: string, cause: unknown) => void;
+  /** A connection was not accepted, at an address or a local socket. */
+  readonly onFailedAccept?: (where: string, cause: Error) => void;
   readonly tlsReloads?: TlsReloads;
   /** @default a minute for the headers, five for the body, and one in which nothing is read */
   readonly times?: AdminTimes;
@@ -152,8 +156,8 @@ class ListeningAdmin implements AdminServer {
   }
 
   async start(): Promise<{ readonly host: string; readonly port: number } | undefined> {
-    const { listen: address, socket, tls } = this.#options;
-    if (socket !== undefined) await listenAtPath(this.#atPath, socket);
+    const { listen: address, socket, tls, onFailedAccept } = this.#options;
+    if (socket !== undefined) await listenAtPath(this.#atPath, socket, (cause) => onFailedAccept?.(socket, cause));
     this.#live.samples.start();
     if (address === undefined) return undefined;
     const ask: RequestListener = (request, response) =>
@@ -163,7 +167,7 @@ class ListeningAdmin implements AdminServer {
       });
     this.#atPort = tls === undefined ? createServer(this.#times, ask) : await this.#createTls(tls, ask);
     this.#atPort.on("connection", (socket: Socket) => this.#enter(socket));
-    return await listen(this.#atPort, address);
+    return await listen(this.#atPort, address, (where, cause) => onFailedAccept?.(where, cause));
   }
 
   get #times(): ServerOptions {
@@ -224,20 +228,19 @@ function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-function listen(
+async function listen(
   server: NetServer,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<{ host: string; port: number }> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      const address = server.address();
-      // A server that listens at a host and port has an address that is neither a pipe nor nothing.
-      if (address === null || typeof address === "string") reject(new Error("the admin API has no address"));
-      else resolve({ host: address.address, port: address.port });
-    });
-  });
+  { host, port }: BoundAddress,
+  onFailedAccept: (where: string, cause: Error) => void,
+): Promise<BoundAddress> {
+  const bound = (): BoundAddress => {
+    const address = server.address();
+    return typeof address === "object" && address !== null
+      ? { host: address.address, port: address.port }
+      : { host, port };
+  };
+  await startListening(server, { host, port }, (cause) => onFailedAccept(formatAddress(bound()), cause));
+  return bound();
 }
 
 function closed(server: NetServer | undefined): Promise<void> {

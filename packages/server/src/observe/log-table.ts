@@ -291,7 +291,7 @@ export const logTable: LogTable = {
     message: "connection closed before a valid handshake",
     fields: ["peer", "reason", "suppressed"],
     means:
-      "the peer speaks another protocol or no TLS, or its certificate is invalid. At most one line per host and reason in 10 s; suppressed is the number of lines left out",
+      "the peer speaks another protocol or no TLS, or its certificate is invalid; without peer, the system could not accept it, as when it is out of files. At most one line per host and reason in 10 s; suppressed is the number of lines left out",
   },
   "connection-broken": {
     level: "warn",

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { listenError } from "../error.ts";
+import { startListening } from "../transport/start-listening.ts";
 import type { BoundAddress } from "../transport/transport.ts";
 
 /** As many connections may wait to be accepted; see the transport. */
@@ -17,16 +18,11 @@ export class ConnectionSource {
   static async open(
     { host, port }: BoundAddress,
     onConnection: (socket: Socket) => void,
+    onFailedAccept: (cause: Error) => void,
   ): Promise<{ readonly source: ConnectionSource; readonly address: BoundAddress }> {
     const server = createServer({ pauseOnConnect: true, noDelay: true }, onConnection);
     try {
-      await new Promise<void>((resolve, reject) => {
-        server.once("error", reject);
-        server.listen({ host, port, backlog: BACKLOG }, () => {
-          server.off("error", reject);
-          resolve();
-        });
-      });
+      await startListening(server, { host, port, backlog: BACKLOG }, onFailedAccept);
     } catch (cause) {
       throw listenError(`at ${host}:${port}`, cause);
     }

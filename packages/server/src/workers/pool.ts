@@ -1,9 +1,10 @@
+import type { Socket } from "node:net";
 import type { NodePastLine, Remembered } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { ArrivingClient } from "../hub/catch-up-gate.ts";
 import type { WorkerReport } from "../hub/port.ts";
 import type { MetricReading } from "../observe/metric-readings.ts";
-import type { BoundAddress } from "../transport/transport.ts";
+import { type BoundAddress, formatAddress } from "../transport/transport.ts";
 import { ConnectionSource } from "./connection-source.ts";
 import type { PrimaryQuestions, ReportedStream, ToPrimary, WorkerQuestions } from "./messages.ts";
 import {
@@ -43,6 +44,8 @@ export interface WorkerPoolOptions extends WorkersOptions {
   readonly listen: readonly BoundAddress[];
   readonly feed: StateFeed;
   readonly report: (report: WorkerReport) => void;
+  /** A connection was not accepted at an address. */
+  readonly onFailedAccept: (where: string, cause: Error) => void;
   readonly onStreams: () => void;
   /** A stream of a single type came, of a node that has others in another process. */
   readonly onDivided: (stream: ReportedStream) => void;
@@ -95,11 +98,14 @@ export class WorkerPool {
   async start(): Promise<readonly BoundAddress[]> {
     const addresses: BoundAddress[] = [];
     for (const [listener, wanted] of this.#options.listen.entries()) {
-      const { source, address } = await ConnectionSource.open(wanted, (socket) => {
+      const onConnection = (socket: Socket): void => {
         // Whatever happens to it before it is handed on, its client comes again.
         socket.on("error", () => undefined);
         this.#handOn({ listener, socket });
-      });
+      };
+      const { source, address } = await ConnectionSource.open(wanted, onConnection, (cause) =>
+        this.#options.onFailedAccept(formatAddress(wanted), cause),
+      );
       this.#sources.push(source);
       if (this.#isClosing) {
         source.close();

@@ -13,6 +13,7 @@ import type { OpenSockets } from "../open-sockets.ts";
 import { addressOf, describePeer } from "../peer.ts";
 import { Http1Server } from "../rest/http1-server.ts";
 import type { RestServer } from "../rest/rest-server.ts";
+import { failedAccept, startListening } from "../start-listening.ts";
 import { type BoundAddress, formatAddress, type Transport } from "../transport.ts";
 import type { CertificateNotice } from "./certificate-watch.ts";
 import { GrpcConnection } from "./connection.ts";
@@ -85,7 +86,7 @@ export class GrpcTransport implements Transport {
     const { handedAt } = this.#options;
     const address =
       handedAt ??
-      (await listen(this.#listener, this.#options).catch((cause: unknown) => {
+      (await listen(this.#listener, this.#options, hub).catch((cause: unknown) => {
         this.#tls?.close();
         const { host, port } = this.#options;
         throw listenError(`at ${host}:${port}`, cause);
@@ -270,19 +271,17 @@ export class GrpcTransport implements Transport {
   }
 }
 
-async function listen(server: Server, { host, port }: GrpcTransportOptions): Promise<BoundAddress> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port, backlog: BACKLOG }, () => {
-      server.off("error", reject);
-      const address = server.address();
-      resolve(
-        typeof address === "object" && address !== null
-          ? { host: address.address, port: address.port }
-          : { host, port },
-      );
-    });
-  });
+async function listen(server: Server, { host, port }: GrpcTransportOptions, hub: HubPort): Promise<BoundAddress> {
+  const bound = (): BoundAddress => {
+    const address = server.address();
+    return typeof address === "object" && address !== null
+      ? { host: address.address, port: address.port }
+      : { host, port };
+  };
+  await startListening(server, { host, port, backlog: BACKLOG }, (cause) =>
+    hub.report(failedAccept(formatAddress(bound()), cause)),
+  );
+  return bound();
 }
 
 async function closeServer(server: Server | undefined): Promise<void> {
