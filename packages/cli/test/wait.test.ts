@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { run } from "../src/run.ts";
 import { CapturedIo } from "./captured-io.ts";
@@ -107,6 +109,32 @@ describe("xds wait", () => {
     expect(metrics).toContain('xds_server_nodes{state="disconnected"} 0\n');
   });
 
+  test("ends when its time is over, also if the server does not answer", { timeout: 10_000 }, async () => {
+    const admin = await hungAdmin([]);
+    const io = new CapturedIo();
+    const code = await run(["wait", "--admin", admin, "--timeout", "1s"], io);
+    expect([code, io.stdout.text, io.stderr.text]).toEqual([
+      69,
+      "",
+      `xds: no answer from the admin API at ${admin} within 1 s\nhint: is that the port of the admin API?\n`,
+    ]);
+  });
+
+  test("says what it knows if the server stops answering before its time is over", { timeout: 10_000 }, async () => {
+    const nobody = { total: 0, nodes: [] };
+    const counts = { revision: 7, head: 7, nodes: 1, deployed: 0 };
+    const admin = await hungAdmin([
+      { ...counts, state: "pending", pending: { total: 1, nodes: [] }, nacked: nobody, disconnected: nobody },
+    ]);
+    const io = new CapturedIo();
+    const code = await run(["wait", "--admin", admin, "--timeout", "1s"], io);
+    expect([code, io.stderr.text, io.stdout.text]).toEqual([
+      4,
+      "",
+      "revision 7 is not deployed yet: 0 of 1 node has it, 1 pending\n",
+    ]);
+  });
+
   test.each([
     [["--revision", "one"], '--revision: expected a whole number, got "one"'],
     [["--min-nodes", "-1"], '--min-nodes: expected a whole number, got "-1"'],
@@ -134,3 +162,18 @@ test("xds status shows groups of nodes", async () => {
     groups: [{ layers: ["base"], nodes: 1, pending: 0, nacked: 0 }],
   });
 });
+
+/** An admin API that gives these answers and then accepts requests without ever answering. Returns its address. */
+async function hungAdmin(answers: readonly unknown[]): Promise<string> {
+  const left = [...answers];
+  const server = createServer((_, response) => {
+    const answer = left.shift();
+    if (answer !== undefined) response.end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanups.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

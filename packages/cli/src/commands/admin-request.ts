@@ -16,6 +16,20 @@ export interface NodeFilterFlags {
   readonly userAgent?: string;
 }
 
+/** How a request is made. */
+interface AskOptions {
+  /** The exit codes of some statuses. */
+  readonly codes?: Readonly<Record<number, ExitCode>>;
+  /**
+   * How long the answer may take, in milliseconds.
+   * @default 30,000
+   */
+  readonly withinMs?: number;
+}
+
+/** The server did not answer in time. */
+export class NoAnswerError extends CommandError {}
+
 /** Query parameters; those with several values are repeated. */
 type AdminQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -26,16 +40,16 @@ export function nodeFilterOf({ cluster, userAgent }: NodeFilterFlags): Readonly<
 
 /**
  * Sends a GET request to the admin API and returns the JSON of the response. Throws a `CommandError` if the API cannot
- * be reached or does not answer with 200; `codes` are the exit codes of some statuses.
+ * be reached or does not answer with 200, and a `NoAnswerError` if it does not answer in time.
  */
 export async function askAdmin<T>(
   path: string,
   query: AdminQuery,
   flags: AdminFlags,
   io: Io,
-  codes: Readonly<Record<number, ExitCode>> = {},
+  { codes = {}, withinMs }: AskOptions = {},
 ): Promise<T> {
-  const { address, status, answer } = await send("GET", path, query, flags, io);
+  const { address, status, answer } = await send("GET", path, query, flags, io, { withinMs });
   if (status === 200 && answer !== undefined) return answer as T;
   throw refused(address, status, answer, codes);
 }
@@ -66,7 +80,7 @@ export async function sendToAdmin<T>(
   flags: AdminFlags,
   io: Io,
 ): Promise<T> {
-  const { address, status, answer } = await send("POST", path, query, flags, io, lines);
+  const { address, status, answer } = await send("POST", path, query, flags, io, { lines });
   if (status === 200 && answer !== undefined) return answer as T;
   throw refused(address, status, answer, {});
 }
@@ -84,10 +98,10 @@ async function send(
   query: AdminQuery,
   flags: AdminFlags,
   io: Io,
-  lines?: Iterable<string>,
+  { lines, withinMs }: { readonly lines?: Iterable<string>; readonly withinMs?: number | undefined } = {},
 ): Promise<Sent> {
   const server = await adminServerOf(flags, io);
-  const { status, text } = await request({ method, lines }, server, { path, query, io });
+  const { status, text } = await request({ method, lines }, server, { path, query, io, withinMs });
   return { address: server.shown, status, answer: parse(text) };
 }
 
@@ -111,15 +125,21 @@ function refused(
 
 /** GETs JSON from another server; undefined if it answers with anything else. `what` names it in errors. */
 export async function askJson(url: URL, what: string, io: Io): Promise<unknown> {
+  const late = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]);
+    const signal = AbortSignal.any([io.interrupted, late]);
     const { status, text } = await read({ method: "GET", lines: undefined }, url, {}, signal);
     return status === 200 ? parse(text) : undefined;
   } catch (cause) {
     if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
+    if (late.aborted) throw noAnswer(`${what} at ${url.host}`, TIMEOUT_MS);
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CommandError(exitCode.unreachable, `cannot reach ${what} at ${url.host}: ${why}`);
   }
+}
+
+function noAnswer(whose: string, ms: number, hint?: string): NoAnswerError {
+  return new NoAnswerError(exitCode.unreachable, `no answer from ${whose} within ${ms / 1000} s`, hint);
 }
 
 interface Reply {
@@ -133,19 +153,28 @@ interface Sending {
   readonly lines: Iterable<string> | undefined;
 }
 
+interface AdminQuestion {
+  readonly path: string;
+  readonly query: AdminQuery;
+  readonly io: Io;
+  readonly withinMs: number | undefined;
+}
+
 async function request(
   sending: Sending,
   server: AdminServer,
-  { path, query, io }: { readonly path: string; readonly query: AdminQuery; readonly io: Io },
+  { path, query, io, withinMs = TIMEOUT_MS }: AdminQuestion,
 ): Promise<Reply> {
   const url = new URL(`${server.base.pathname.replace(/\/$/, "")}${path}`, server.base);
   for (const [key, given] of Object.entries(query))
     for (const value of given === undefined ? [] : [given].flat()) url.searchParams.append(key, value);
-  const signal = AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]);
+  const late = AbortSignal.timeout(Math.ceil(withinMs));
   try {
-    return await read(sending, url, server, signal);
+    return await read(sending, url, server, AbortSignal.any([io.interrupted, late]));
   } catch (cause) {
     if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
+    if (late.aborted)
+      throw noAnswer(`the admin API at ${server.shown}`, withinMs, "is that the port of the admin API?");
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `cannot reach the admin API at ${server.shown}: ${why}`;
     throw new CommandError(exitCode.unreachable, message, hintOf(cause, server));

@@ -2,7 +2,7 @@ import type { ProgressAnswer } from "@xdskit/server";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { withStatusLine } from "../output/status-line.ts";
-import { askAdmin } from "./admin-request.ts";
+import { askAdmin, NoAnswerError } from "./admin-request.ts";
 import type { AdminFlags } from "./admin-server.ts";
 import type { CommandContext } from "./context.ts";
 import { matching } from "./matching.ts";
@@ -20,27 +20,39 @@ export interface WaitFlags extends AdminFlags {
 
 /** How long one request waits, in seconds; between two the progress is shown. */
 const ASK_AGAIN_SECONDS = 1;
+/** How long the first answer may take, in milliseconds, if nothing is waited for. */
+const LEAST_MS = 1_000;
+/** The longest time for an answer, in milliseconds. */
+const MOST_MS = 30_000;
 const BAR_WIDTH = 20;
 
 export async function wait(flags: WaitFlags, context: CommandContext): Promise<ExitCode> {
   const { io } = context;
   const minNodes = readCount("--min-nodes", flags.minNodes);
   if (flags.revision !== undefined && flags.revision !== "head") readCount("--revision", flags.revision);
-  const startedAt = io.now().getTime();
-  const ask = (revision: string, seconds: number): Promise<ProgressAnswer> =>
+  const startedAt = performance.now();
+  const ask = (revision: string, seconds: number, withinMs: number): Promise<ProgressAnswer> =>
     askAdmin<ProgressAnswer>(
       `/api/v1/progress/${revision}`,
       { node: flags.nodes, "min-nodes": `${minNodes}`, ...(seconds > 0 && { wait: `${seconds}` }) },
       flags,
       io,
-      { 409: revision === "source" ? exitCode.sourceBroken : exitCode.held },
+      {
+        codes: { 409: revision === "source" ? exitCode.sourceBroken : exitCode.held },
+        withinMs: Math.min(withinMs, MOST_MS),
+      },
     );
   const answer = await withStatusLine(io, async (update) => {
-    let newest = await ask(flags.revision ?? "source", 0);
-    while (isUndecided(newest) && io.now().getTime() - startedAt < flags.timeoutMs) {
+    let newest = await ask(flags.revision ?? "source", 0, Math.max(flags.timeoutMs, LEAST_MS));
+    const leftMs = (): number => startedAt + flags.timeoutMs - performance.now();
+    for (let left = leftMs(); isUndecided(newest) && left > 0; left = leftMs()) {
       const shown = newest;
       update(() => describeProgress(shown));
-      newest = await ask(`${newest.revision}`, ASK_AGAIN_SECONDS);
+      newest = await ask(`${newest.revision}`, ASK_AGAIN_SECONDS, left).catch((cause: unknown) => {
+        // The server answers once something is new, so what it said last is still so, as far as is known.
+        if (cause instanceof NoAnswerError && left <= MOST_MS) return shown;
+        throw cause;
+      });
     }
     return newest;
   });
