@@ -76,6 +76,12 @@ describe("xds publish", () => {
     ["no store", [], 2, "expected a store to publish to"],
     ["an unknown store", ["--store", "redis://a"], 2, "expected etcd://HOST:PORT,…/PREFIX or file:DIR"],
     ["parameters of etcd", ["--store", "file:nowhere?ca=x"], 2, 'only a store on etcd takes parameters after "?"'],
+    [
+      "a fuse that looks at connected nodes",
+      ["--no-fuses-last-listener"],
+      2,
+      "unknown option '--no-fuses-last-listener'",
+    ],
     ["an empty list of hosts", ["--store", "etcd:///mesh"], 2, "expected HOST:PORT after etcd://"],
   ])("with %s says what it needs", async (_, flags, code, message) => {
     const ran = await xds("publish", site.directory, "--validation", "off", ...flags);

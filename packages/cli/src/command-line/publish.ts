@@ -9,7 +9,6 @@ const SETTINGS: readonly SettingKey[] = [
   ...SOURCE_SETTINGS,
   "fuses.resources-removed",
   "fuses.resources-removed-floor",
-  "fuses.last-listener",
   "fuses.size-grown",
   "fuses.size-shrunk",
   "fuses.size-floor",
