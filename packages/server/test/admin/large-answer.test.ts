@@ -86,6 +86,28 @@ test("a graph in which 10,000 resources refer to all of 10,000 others is not mad
   expect(answer.isCut).toBe(true);
 });
 
+test("graphs that are asked for at once are found in what is read once or twice", async () => {
+  const world = new RealMachine();
+  world.commit([{ layer: "base", puts: Array.from({ length: 10_000 }, (_, i) => resource(CDS, `c${i}`)) }]);
+  const port = (await world.admin.start())?.port ?? 0;
+  let reads = 0;
+  const { resources } = world.view;
+  Object.assign(world.view, {
+    resources: (...asked: Parameters<typeof resources>) => {
+      reads++;
+      return resources(...asked);
+    },
+  });
+  const asked = Array.from({ length: 10 }, (_, i) => read(port, `/api/v1/graph?type=cds&name=c${i}`));
+  const answers = (await Promise.all(asked)).map((text) => JSON.parse(text) as GraphAnswer);
+  await world.admin.close();
+  world.metrics.close();
+  expect(answers.map(({ nodes }) => nodes.map(({ name }) => name))).toEqual(
+    Array.from({ length: 10 }, (_, i) => [`c${i}`]),
+  );
+  expect(reads).toBe(2);
+});
+
 test("what an answer lists is printed over many turns of the event loop, as JSON.stringify prints it", async () => {
   let turns = 0;
   const slow = {

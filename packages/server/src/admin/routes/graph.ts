@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Resource, TypeUrl } from "@xdskit/protocol";
 import { WILDCARD } from "@xdskit/protocol/internal";
+import { SharedQuestion } from "../../shared-question.ts";
 import type { GraphAnswer, GraphNodeAnswer } from "../answers/resources.ts";
 import type { Describer } from "../describe.ts";
 import { QueryError } from "../query.ts";
@@ -23,7 +24,7 @@ export const graph: Route = {
   async answer({ view, describe }, query) {
     const [type, name] = [chosenType(view, query), query.text("name")];
     if (type === undefined || name === undefined) throw new QueryError(400, "type and name are required");
-    const links = await readLinks(view);
+    const links = await linksOf(view);
     const center = keyOf(type, name);
     const isCut = { value: false };
     const shown = new Set([center]);
@@ -55,6 +56,15 @@ interface GrowingLinks {
   readonly found: Map<string, Found>;
   readonly to: Map<string, Set<string>>;
   readonly from: Map<string, Set<string>>;
+}
+
+/** All resources are read for it, so whoever asks while others do shares what is read. */
+const reading = new WeakMap<AdminView, SharedQuestion<Links>>();
+
+function linksOf(view: AdminView): Promise<Links> {
+  const shared = reading.get(view) ?? new SharedQuestion(() => readLinks(view));
+  reading.set(view, shared);
+  return shared.ask();
 }
 
 async function readLinks(view: AdminView): Promise<Links> {
