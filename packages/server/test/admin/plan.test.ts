@@ -1,9 +1,10 @@
 import { once } from "node:events";
+import { request } from "node:http";
 import { connect } from "node:net";
 import type { Resource } from "@xdskit/protocol";
 import { createServer, type ManagementServer, type PlanAnswer, planLines } from "@xdskit/server";
 import fc from "fast-check";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { type ApiDocument, mismatches } from "../support/json-schema.ts";
 import { secret } from "../support/secret.ts";
 import { CLUSTER, cluster, ENDPOINTS, resource, testApi } from "../support/test-server.ts";
@@ -33,7 +34,20 @@ async function start() {
   };
   const plan = async (layers: Layers, query?: string): Promise<PlanAnswer> =>
     (await send([...planLines({ layers, placement }, testApi())].join(""), query)).answer;
-  return { server, plan, send, root };
+  /** Sends a plan of which so many bytes are missing; resolves once it was written. */
+  const upload = async (parts: readonly string[], missing: number) => {
+    const length = Buffer.byteLength(parts.join("")) + missing;
+    const sending = request(`${root}/api/v1/plan`, { method: "POST", headers: { "content-length": length } });
+    onTestFinished(() => void sending.destroy());
+    const answer = new Promise<number | undefined>((resolve) => {
+      sending.on("response", (response) => resolve(response.resume().statusCode)).on("error", () => resolve(undefined));
+    });
+    for (const part of parts)
+      if (!sending.write(part)) await Promise.race([once(sending, "drain").catch(() => undefined), answer]);
+    if (missing === 0) sending.end();
+    return { answer, leave: () => void sending.destroy() };
+  };
+  return { server, plan, send, upload };
 }
 
 test("a plan says what would change and applies nothing", async () => {
@@ -122,17 +136,21 @@ test("a caller that leaves in the middle of a plan is no fault of the server", a
   expect(events.slice(before)).toEqual([]);
 });
 
+test("callers that are slow to send their plans keep nobody from planning", async () => {
+  const { plan, upload } = await start();
+  for (let i = 0; i < 3; i++) await upload(['{"placement"'], 1_000);
+  expect((await plan(base())).result).toBe("applied");
+});
+
 test("nobody can fill the memory of a server with plans", async () => {
-  const { root, plan } = await start();
-  const stop = new AbortController();
-  const slow = () =>
-    new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"placement"')) });
-  const url = `${root}/api/v1/plan`;
-  for (let i = 0; i < 2; i++) {
-    const init = { method: "POST", body: slow(), duplex: "half", signal: stop.signal };
-    fetch(url, init as RequestInit).catch(() => undefined);
-  }
-  await expect.poll(() => plan(base())).toMatchObject({ error: "2 other plans are being made" });
-  stop.abort();
-  await expect.poll(async () => (await plan(base())).result).toBe("applied");
+  const { plan, upload } = await start();
+  const header = '{"placement":{"groups":[],"clients":[]}}\n';
+  const line = `${JSON.stringify({ layer: "base", type: CLUSTER, name: "a", version: "1", size: 1, sum: "1" })}${" ".repeat(1_000_000)}\n`;
+  const lines = [header, ...Array<string>(60).fill(line)];
+  const large = [await upload(lines, 1_000), await upload(lines, 1_000)];
+  const third = await upload(lines, 1_000);
+  expect(await third.answer).toBe(503);
+  expect((await plan(base())).result).toBe("applied");
+  for (const { leave } of large) leave();
+  await expect.poll(async () => (await upload(lines, 0)).answer, { timeout: 10_000, interval: 500 }).toBe(200);
 });

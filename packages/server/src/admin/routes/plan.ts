@@ -20,6 +20,8 @@ import {
 const MAX_BYTES = 64 * 1024 * 1024;
 /** How many characters a line has at most. */
 const MAX_LINE = 1024 * 1024;
+/** How many bytes the plans that are being read and made have together: those of two that are as large as they may be. */
+const MAX_BYTES_OF_ALL = 2 * MAX_BYTES;
 /** How many plans a server works on at once. */
 const MAX_PLANS = 2;
 /** How many nodes are named. */
@@ -28,7 +30,13 @@ const NODES_NAMED = 20;
 const IRRETRIEVABLE_NAMED = 100;
 const DECISIONS = ["approve", "reject", "rollback"] as const;
 
-const reading = new WeakMap<Publisher, number>();
+/** What the plans of a server take up. One that is being read has only its bytes: its caller may be slow. */
+interface Usage {
+  bytes: number;
+  making: number;
+}
+
+const usages = new WeakMap<Publisher, Usage>();
 
 /** What a publish would do. It needs no operator, because it changes nothing. */
 export const plan: Route = {
@@ -41,18 +49,19 @@ export const plan: Route = {
   answers: { 200: planAnswer },
   async answer(sources, query, body) {
     const ledger = requireLedger(sources.view);
-    const others = reading.get(ledger) ?? 0;
-    if (others >= MAX_PLANS) throw new QueryError(503, `${others} other plans are being made`, "try again in a moment");
-    reading.set(ledger, others + 1);
+    const usage = usages.get(ledger) ?? { bytes: 0, making: 0 };
+    usages.set(ledger, usage);
+    const own = { bytes: 0 };
     try {
-      const read = await readPlan(body);
-      const planned = await ledger.plan(read.publication(query.text("writer") ?? "directory"), read.entries);
+      const read = await readPlan(counted(body, own, usage));
+      const publication = read.publication(query.text("writer") ?? "directory");
+      const planned = await inTurn(usage, () => ledger.plan(publication, read.entries));
       return { kind: "json", value: await describePlan(sources, query, planned) };
     } catch (cause) {
       if (cause instanceof PlanLineError) throw new QueryError(400, cause.message, "xds plan sends what is expected");
       throw cause;
     } finally {
-      reading.set(ledger, (reading.get(ledger) ?? 1) - 1);
+      usage.bytes -= own.bytes;
     }
   },
 };
@@ -77,15 +86,39 @@ export const decisionPlan: Route = {
   },
 };
 
+/** Passes on a body, and counts it as that of one plan and of all. */
+async function* counted(
+  body: AsyncIterable<Uint8Array>,
+  own: { bytes: number },
+  all: Usage,
+): AsyncIterable<Uint8Array> {
+  for await (const chunk of body) {
+    own.bytes += chunk.byteLength;
+    all.bytes += chunk.byteLength;
+    if (own.bytes > MAX_BYTES) throw new QueryError(413, `a plan may have at most ${MAX_BYTES} bytes`);
+    if (all.bytes > MAX_BYTES_OF_ALL)
+      throw new QueryError(503, "other plans take up the memory for plans", "try again in a moment");
+    yield chunk;
+  }
+}
+
+async function inTurn<T>(usage: Usage, make: () => Promise<T>): Promise<T> {
+  if (usage.making >= MAX_PLANS)
+    throw new QueryError(503, `${usage.making} other plans are being made`, "try again in a moment");
+  usage.making++;
+  try {
+    return await make();
+  } finally {
+    usage.making--;
+  }
+}
+
 /** Reads line by line, so that clients are served meanwhile. */
 async function readPlan(body: AsyncIterable<Uint8Array>): Promise<PlanReader> {
   const plan = new PlanReader();
   const decoder = new TextDecoder();
   let rest = "";
-  let bytes = 0;
   for await (const chunk of body) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) throw new QueryError(413, `a plan may have at most ${MAX_BYTES} bytes`);
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) plan.add(line);
