@@ -11,7 +11,7 @@ import { type AdminServer, createAdminSources } from "./admin/server.ts";
 import { type CheckedOptions, checkOptions } from "./check-options.ts";
 import { closeInStages } from "./close-in-stages.ts";
 import type { CommitRules } from "./commit-check.ts";
-import { checkDeployment, untilEnded } from "./deployment-options.ts";
+import { checkDeployment } from "./deployment-options.ts";
 import { argumentsError, listenError, optionsError, type ResourceProblem, XdsError } from "./error.ts";
 import { checkFileOutput } from "./file-output.ts";
 import type { Hub } from "./hub/hub.ts";
@@ -68,6 +68,7 @@ import type { FileExporter } from "./transport/files/exporter.ts";
 import type { GrpcTransport } from "./transport/grpc/server.ts";
 import { type BoundAddress, formatAddress } from "./transport/transport.ts";
 import type { TrustHolds } from "./trust-holds.ts";
+import { untilEnded } from "./until-ended.ts";
 import type { WorkerPool, WorkersOptions } from "./workers/pool.ts";
 import type { WorkerLink } from "./workers/worker-link.ts";
 

@@ -21,22 +21,3 @@ export function checkDeployment(revision: number, head: number, options: Deploym
     throw new XdsError("REVISION_UNKNOWN", `there is no revision ${revision}; the newest is ${head}`);
   return { isWanted: (id) => globMatches(nodes, id), minNodes };
 }
-
-/** Waits with a signal that is aborted with that of the program, or when its time is over. */
-export async function untilEnded<T>(
-  { signal, timeoutMs }: Pick<DeploymentOptions, "signal" | "timeoutMs">,
-  wait: (ended: AbortSignal) => Promise<T>,
-): Promise<T> {
-  // Not `AbortSignal.any`: the signal of a program may live as long as it, and would keep something of each wait.
-  const ending = new AbortController();
-  const end = (): void => ending.abort();
-  const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs).unref();
-  signal?.addEventListener("abort", end);
-  if (signal?.aborted === true) end();
-  try {
-    return await wait(ending.signal);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", end);
-  }
-}

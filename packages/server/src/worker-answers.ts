@@ -39,7 +39,7 @@ export class WorkerAnswers {
     const { view, metrics, describe } = sources;
     return {
       admin: async ({ target }) => {
-        const asker = { ...sources, author: "", role: undefined, mayChange: () => false };
+        const asker = { ...sources, author: "", role: undefined, mayChange: () => false, left: undefined };
         const answer = await findAnswer({ target, method: undefined, wantsHtml: false }, asker, this.#files, nothing());
         return await wholeAnswer(answer);
       },

@@ -58,13 +58,15 @@ interface Called {
   readonly caller: AdminCaller;
   /** The caller has a role, or the access rules let it ask for more than health and metrics. */
   readonly onKnown: () => void;
+  /** How long the caller may take to read the answer, in milliseconds. */
+  readonly withinMs: number;
 }
 
 /** Answers a request if its caller may make it. */
 export async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { sources, files, options, caller, onKnown }: Called,
+  { sources, files, options, caller, onKnown, withinMs }: Called,
 ): Promise<void> {
   if (request.method !== "POST") request.resume();
   response.setHeader("cache-control", "no-store");
@@ -108,7 +110,9 @@ export async function answerRequest(
     wantsHtml: request.headers.accept?.includes("text/html") === true,
   };
   const mayChange = (): boolean => isAdmitted(request, "admin-change", { caller, role, options });
-  const answering = { ...sources, author: describeCaller(caller), role, mayChange };
+  const left = new AbortController();
+  response.once("close", () => left.abort());
+  const answering = { ...sources, author: describeCaller(caller), role, mayChange, left: left.signal };
   const answer = await findAnswer(asked, answering, files, bodyOf(request));
   if (request.method === "HEAD") {
     response.writeHead(("status" in answer ? answer.status : undefined) ?? 200).end();
@@ -118,6 +122,7 @@ export async function answerRequest(
     request,
     response,
     mayRead: () => isAdmitted(request, entryPoint, { caller, role, options }),
+    withinMs,
   });
 }
 

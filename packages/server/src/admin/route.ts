@@ -25,10 +25,12 @@ export interface AdminSources {
   readonly role: AdminRole | undefined;
   /** Whether the caller may change something. */
   mayChange(): boolean;
+  /** Aborted when the caller waits no more; undefined: another process asks for it. */
+  readonly left: AbortSignal | undefined;
 }
 
 /** The data that is the same for every caller. */
-export type SharedSources = Omit<AdminSources, "author" | "role" | "mayChange">;
+export type SharedSources = Omit<AdminSources, "author" | "role" | "mayChange" | "left">;
 
 /** What a parameter takes: a whole number, true or false, any number of texts, or one of these words. */
 export type ParameterKind = "count" | "flag" | "texts" | readonly string[];

@@ -42,14 +42,14 @@ export interface AdminServerOptions extends AdminAdmissionOptions {
   /** A connection was not accepted, at an address or a local socket. */
   readonly onFailedAccept?: (where: string, cause: Error) => void;
   readonly tlsReloads?: TlsReloads;
-  /** @default a minute for the headers, five for the body, and one in which nothing is read */
+  /** @default a minute for the headers, five for the body, one in which nothing is read, and ten for the whole answer */
   readonly times?: AdminTimes;
 }
 
 const HANDSHAKE_MS = 10_000;
 /** Of the port, and of the local socket: callers must not take the files that clients and the history need. */
 const MAX_CONNECTIONS = 256;
-const TIMES: AdminTimes = { headMs: 60_000, requestMs: 300_000, blockedMs: 60_000 };
+const TIMES: AdminTimes = { headMs: 60_000, requestMs: 300_000, blockedMs: 60_000, answerMs: 600_000 };
 
 /** How long callers may take, in milliseconds. */
 export interface AdminTimes {
@@ -59,6 +59,8 @@ export interface AdminTimes {
   readonly requestMs: number;
   /** To read anything of what was written. */
   readonly blockedMs: number;
+  /** To read the whole answer, if it has an end. */
+  readonly answerMs: number;
 }
 
 /** The admin API: resources, clients, deliveries and the history. */
@@ -91,13 +93,13 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   const sources = createAdminSources(options);
   const { feed, samples: taken } = sources;
   const files = new ConsoleFiles();
-  const { blockedMs } = options.times ?? TIMES;
+  const { blockedMs, answerMs: withinMs } = options.times ?? TIMES;
   const answer: Answering = (request, response, { caller, onKnown }) => {
     // While the server works on its answer, the caller has nothing to read.
     response.setTimeout(blockedMs, () => {
       if (request.socket.writableLength > 0) request.socket.destroy();
     });
-    answerRequest(request, response, { sources, files, options, caller, onKnown }).catch((cause: unknown) => {
+    answerRequest(request, response, { sources, files, options, caller, onKnown, withinMs }).catch((cause: unknown) => {
       // The caller left before its request was there.
       if (request.destroyed && !request.complete) return;
       options.onFault?.(request.url ?? "", cause);

@@ -10,9 +10,19 @@ export interface AnswerToWrite {
   readonly response: ServerResponse;
   /** Whether the access rules still let the caller in. */
   readonly mayRead: () => boolean;
+  /** How long the caller may take to read an answer that has an end, in milliseconds. */
+  readonly withinMs: number;
 }
 
-export async function writeAnswer(answer: AdminAnswer, { request, response, mayRead }: AnswerToWrite): Promise<void> {
+export async function writeAnswer(
+  answer: AdminAnswer,
+  { request, response, mayRead, withinMs }: AnswerToWrite,
+): Promise<void> {
+  if (answer.kind !== "events") {
+    // What was not read yet stays in memory, also for a caller that reads a byte now and then.
+    const late = setTimeout(() => response.destroy(), withinMs).unref();
+    response.once("close", () => clearTimeout(late));
+  }
   switch (answer.kind) {
     case "text":
       response.writeHead(answer.status ?? 200, { "content-type": answer.contentType ?? "text/plain; charset=utf-8" });

@@ -53,7 +53,25 @@ async function readAnswers(socket: Socket, count: number): Promise<string> {
   return text;
 }
 
-const times = { headMs: 100, requestMs: 100, blockedMs: 100 };
+const times = { headMs: 100, requestMs: 100, blockedMs: 100, answerMs: 60_000 };
+
+/** Makes the list of streams one that has no end; resolves when nobody reads it any more. */
+function answerWithoutEnd(): Promise<void> {
+  const stream = world.open();
+  world.receive(stream, { kind: "delta", type: CDS, node: node("n") });
+  const { streams } = world.view;
+  return new Promise<void>((resolve) => {
+    Object.assign(world.view, {
+      streams: function* () {
+        try {
+          for (;;) yield* streams();
+        } finally {
+          resolve();
+        }
+      },
+    });
+  });
+}
 
 test("the requests of one packet are answered one after another", async () => {
   let running = 0;
@@ -95,22 +113,16 @@ test("what waits behind another answer is not done for a caller that leaves, so 
 });
 
 test("a caller that stops reading is disconnected", async () => {
-  const stream = world.open();
-  world.receive(stream, { kind: "delta", type: CDS, node: node("n") });
-  const { streams } = world.view;
-  const ended = new Promise<void>((resolve) => {
-    Object.assign(world.view, {
-      streams: function* () {
-        try {
-          for (;;) yield* streams();
-        } finally {
-          resolve();
-        }
-      },
-    });
-  });
+  const ended = answerWithoutEnd();
   const socket = await open(await start({ times }));
   socket.pause().write(asking("/api/v1/streams"));
+  await ended;
+});
+
+test("a caller that takes too long to read its answer is disconnected, however little it reads at a time", async () => {
+  const ended = answerWithoutEnd();
+  const socket = await open(await start({ times: { ...times, blockedMs: 60_000, answerMs: 200 } }));
+  socket.resume().write(asking("/api/v1/streams"));
   await ended;
 });
 

@@ -23,6 +23,18 @@ async function ask(path: string): Promise<{ readonly status: number; readonly va
 const nobody = { total: 0, nodes: [] };
 
 describe("/api/v1/progress/{revision}", () => {
+  test("waits no more for a caller that left", async () => {
+    world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
+    world.receive(world.open(), { kind: "delta", type: CDS, node: node("waits") });
+    const { deployments } = world.view;
+    const leave = new AbortController();
+    const waiting = fetch(`${origin}/api/v1/progress/head?wait=30`, { signal: leave.signal }).catch(() => "left");
+    await expect.poll(() => deployments.size).toBe(1);
+    leave.abort();
+    expect(await waiting).toBe("left");
+    await expect.poll(() => deployments.size).toBe(0);
+  });
+
   test("names who has it, who does not and why, and who left", async () => {
     world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
     const [has, refuses, waits, leaves] = [world.open(), world.open(), world.open(), world.open()];

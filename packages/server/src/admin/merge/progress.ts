@@ -12,7 +12,7 @@ const LONGEST_MS = 1_000;
 export interface WaitOfAll extends AskedProgress {
   readonly minNodes: number;
   /** Nobody waits any more. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Which nodes of all processes have a revision; waits until none is pending, and enough have it. */

@@ -1,5 +1,6 @@
 import { globMatches, type LedgerRecord } from "@xdskit/protocol/internal";
 import { problemCounts } from "@xdskit/source/checks";
+import { untilEnded } from "../../until-ended.ts";
 import type { ProgressAnswer } from "../answers/progress.ts";
 import { describeProgress, NODES_NAMED } from "../describe-progress.ts";
 import { progressOfAll } from "../merge/progress.ts";
@@ -35,7 +36,7 @@ export const progress: Route = {
 };
 
 async function answerProgress(
-  { view, describe }: AdminSources,
+  { view, describe, left: signal }: AdminSources,
   query: Query,
   { revision, waits }: { readonly revision: number; readonly waits: number },
 ): Promise<AdminAnswer> {
@@ -49,13 +50,14 @@ async function answerProgress(
     return describeProgress(found, { head: view.head(), minNodes, describe, named });
   };
   if (view.workers !== undefined) {
-    const asked = { number: revision, nodes: pattern, named, minNodes, waitMs: waits * 1000 };
+    const asked = { number: revision, nodes: pattern, named, minNodes, waitMs: waits * 1000, signal };
     const ofAll = await progressOfAll(view.workers, describeOwn, asked);
     return { kind: "json", value: await withPlaces(ofAll, view) };
   }
   if (waits > 0) {
-    const timeout = AbortSignal.timeout(waits * 1000);
-    await view.deployments.whenSettled(inForce, { isWanted, minNodes }, timeout);
+    await untilEnded({ signal, timeoutMs: waits * 1000 }, (ended) =>
+      view.deployments.whenSettled(inForce, { isWanted, minNodes }, ended),
+    );
   }
   return { kind: "json", value: await withPlaces(describeOwn(), view) };
 }
