@@ -267,6 +267,38 @@ describe.each([
   });
 });
 
+test("files of a Secret that has no form in JSON are an error of its file", async () => {
+  // As long as the name of a Duration, so that one can take the place of the other in the bytes.
+  const unknown = "my.UnknownTypeOfThisSize";
+  const typedConfig = { "@type": `type.googleapis.com/${unknown}`, value: Buffer.from([0xff]).toString("base64") };
+  const secret = {
+    "@type": SECRET,
+    name: "edge",
+    tls_certificate: {
+      private_key: { filename: "edge.key" },
+      private_key_provider: { provider_name: "hsm", typed_config: typedConfig },
+    },
+  };
+  const { bytes } = api.readMessage("envoy.service.discovery.v3.DiscoveryResponse", { resources: [secret] });
+  const malformed = Buffer.from(bytes ?? [])
+    .toString("latin1")
+    .replace(unknown, "google.protobuf.Duration");
+  const directory = temporaryDirectory({ "edge.pb": Buffer.from(malformed, "latin1"), "edge.key": pairOf(a).key });
+  const { state, problems } = await createDirectorySource({ directory, api }).load();
+  expect([state, problems.filter(({ severity }) => severity === "error")]).toEqual([
+    undefined,
+    [
+      {
+        ...{ code: "DURATION_INVALID", severity: "error", file: "edge.pb" },
+        message:
+          "cannot put the content of files into the Secret: tls_certificate.private_key_provider.typed_config.value: " +
+          "expected a duration, got a string",
+        hint: "correct that field, or set secret-files: leave",
+      },
+    ],
+  ]);
+});
+
 test("an edit elsewhere keeps the Secret as it is, the same object", async () => {
   const directory = temporaryDirectory({ ...withPair(a), "c.yaml": cluster("c") });
   const source = createDirectorySource({ directory, api });

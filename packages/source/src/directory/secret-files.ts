@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
+import { contentDigest, type EnvoyApi, type FieldProblem } from "@xdskit/envoy-api";
 import { spellText } from "@xdskit/envoy-api/internal";
 import { createResource, messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { quote } from "@xdskit/protocol/internal";
@@ -227,24 +227,27 @@ export class SecretFiles {
     }
     const bytesOf = ({ filename }: SecretSource): Uint8Array =>
       contents.find(({ source }) => source.filename === filename)?.bytes ?? new Uint8Array();
-    return { resource: this.#withContent(resource, inlineSources(json, bytesOf)), problems: [], about: [] };
+    const { "@type": _, ...fields } = inlineSources(json, bytesOf);
+    const { bytes, problems } = this.#api.readMessage(messageNameOf(resource.type), fields);
+    if (bytes !== undefined) return { resource: withBytes(resource, bytes), problems: [], about: [] };
+    // A binary file may hold what has no form in JSON, such as a duration of a million years.
+    const wrong = problems.filter(({ severity }) => severity === "error");
+    return { resource, problems: wrong.map(notFilled), about: [] };
   }
+}
 
-  #withContent(resource: Resource, { "@type": _, ...fields }: SecretJson): Resource {
-    const { bytes } = this.#api.readMessage(messageNameOf(resource.type), fields);
-    if (bytes === undefined) throw new Error(`the Secret ${resource.name} cannot be encoded with its files`);
-    const { variant, ttlMs, metadata, type, name, aliases, doNotCache, onDemand, references } = resource;
-    const own = { type, name, aliases, doNotCache, onDemand, references, bytes };
-    return createResource(
-      {
-        ...own,
-        ...(variant !== undefined && variant),
-        ...(ttlMs !== undefined && { ttlMs }),
-        ...(metadata !== undefined && { metadata }),
-      },
-      contentDigest,
-    );
-  }
+function withBytes(resource: Resource, bytes: Uint8Array): Resource {
+  const { variant, ttlMs, metadata, type, name, aliases, doNotCache, onDemand, references } = resource;
+  const own = { type, name, aliases, doNotCache, onDemand, references, bytes };
+  return createResource(
+    {
+      ...own,
+      ...(variant !== undefined && variant),
+      ...(ttlMs !== undefined && { ttlMs }),
+      ...(metadata !== undefined && { metadata }),
+    },
+    contentDigest,
+  );
 }
 
 /** The path of a file that is named in another, relative to the directory. */
@@ -260,6 +263,14 @@ function isSame(a: SecretFile, b: SecretFile): boolean {
   if (a.kind === "read" && b.kind === "read") return Buffer.compare(a.bytes, b.bytes) === 0;
   if (a.kind === "unreadable" && b.kind === "unreadable") return a.reason === b.reason;
   return a.kind === b.kind;
+}
+
+function notFilled({ code, path, message }: FieldProblem): Omit<CrossProblem, "at"> {
+  return {
+    ...{ code, severity: "error" },
+    message: `cannot put the content of files into the Secret: ${path.join(".")}: ${message}`,
+    hint: "correct that field, or set secret-files: leave",
+  };
 }
 
 function notRead({ filename, field }: SecretSource, file: SecretFile): Omit<CrossProblem, "at"> {
