@@ -251,6 +251,19 @@ describe("pinned", () => {
     expect(fusesOf(state, [change("a", "1", "3"), change("c", undefined, "1")])).toEqual([]);
   });
 
+  test("names some of what a rollback took back, and how much more there is", () => {
+    const names = Array.from({ length: 1_000 }, (_, index) => `c${index}`);
+    const { state, writer } = stateWith(...names.map((name) => change(name, undefined, "1")));
+    writer.revision(names.map((name) => change(name, "1", "2")));
+    const pins = names.map((name) => ({ layer: "base", type: CLUSTER, name, version: "2" }));
+    writer.append({ kind: "rolled-back", to: 1, changes: names.map((name) => change(name, "2", "1")), pins });
+    const changes = names.map((name) => change(name, "1", "2"));
+    expect(finish(tripFuses({ changes }, state, context, defaultFuses)).map(({ message }) => message)).toEqual([
+      ...[0, 1, 2, 3, 4].map((index) => `Cluster "c${index}" (base): version 2 was rolled back`),
+      "and 995 more",
+    ]);
+  });
+
   test("holds a node mapping that was taken back, until it changes or is unpinned", () => {
     const state = LedgerState.empty();
     const writer = new Writer(state);

@@ -10,7 +10,8 @@ import { judgeNodes } from "./view-fuses.ts";
 
 /**
  * Why a change must be held; empty: it may be in force. Compares with what is in force and with the most of the last hour,
- * so that many small losses count together. Deletions that an approval covers do not count.
+ * so that many small losses count together. Deletions that an approval covers do not count. Of each fuse the first trips are
+ * named, and how many more there are.
  */
 export function* tripFuses(
   change: LedgerEffect,
@@ -22,7 +23,22 @@ export function* tripFuses(
   for (const tally of yield* talliesOf(change.changes, state, context.time)) {
     trips.push(...judgeCount(tally, settings), ...judgeSize(tally, settings));
   }
-  return [...trips, ...(yield* judgeNodes(change.changes, state, context, settings))];
+  return firstOfEach([...trips, ...(yield* judgeNodes(change.changes, state, context, settings))]);
+}
+
+/** How many trips of one fuse are named. A rollback may pin thousands of resources, and each node may have a layer. */
+const NAMED = 5;
+
+/** The first trips of each fuse, and how many more there are. */
+function firstOfEach(trips: readonly FuseTrip[]): readonly FuseTrip[] {
+  const counts = new Map<FuseTrip["fuse"], number>();
+  const named = trips.filter(({ fuse }) => {
+    const count = (counts.get(fuse) ?? 0) + 1;
+    counts.set(fuse, count);
+    return count <= NAMED;
+  });
+  const unnamed = [...counts].filter(([, count]) => count > NAMED);
+  return [...named, ...unnamed.map(([fuse, count]) => ({ fuse, message: `and ${count - NAMED} more` }))];
 }
 
 /** What a change does to one layer and type. */
