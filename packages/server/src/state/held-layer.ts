@@ -1,4 +1,5 @@
 import type { Resource, TypeUrl } from "@xdskit/protocol";
+import { plainName } from "@xdskit/protocol/internal";
 import type { ReadInput } from "./resource-input.ts";
 
 /** What identifies a resource in its layer. */
@@ -7,6 +8,8 @@ export type ResourceId = Pick<Resource, "type" | "name">;
 /** The resources of one layer: by type, then in the order in which they were given. */
 export class HeldLayer {
   readonly #byType = new Map<TypeUrl, Map<string, ReadInput>>();
+  /** The names of the variants, by type and then by the name that they share. */
+  readonly #variants = new Map<TypeUrl, Map<string, Set<string>>>();
   /** Made when something is first looked for, because a layer that is set once needs none. */
   #byDigest: Map<bigint, ReadInput> | undefined;
 
@@ -20,6 +23,12 @@ export class HeldLayer {
 
   get({ type, name }: ResourceId): ReadInput | undefined {
     return this.#byType.get(type)?.get(name);
+  }
+
+  /** The resource of that name, and all its variants. */
+  *named({ type, name }: ResourceId): Iterable<ResourceId> {
+    if (this.get({ type, name }) !== undefined) yield { type, name };
+    for (const variant of this.#variants.get(type)?.get(name) ?? []) yield { type, name: variant };
   }
 
   /** Returns the resource that was read from equal input, so that it need not be read again. */
@@ -40,6 +49,7 @@ export class HeldLayer {
     const replaced = ofType.get(name);
     this.#forget(replaced);
     ofType.set(name, read);
+    if (replaced === undefined) this.#addVariant(type, name);
     if (read.digest !== undefined) this.#byDigest?.set(read.digest, read);
     return replaced;
   }
@@ -48,6 +58,19 @@ export class HeldLayer {
     const ofType = this.#byType.get(type);
     this.#forget(ofType?.get(name));
     ofType?.delete(name);
+    const variants = this.#variants.get(type);
+    const ofName = variants?.get(plainName(name));
+    if (ofName?.delete(name) === true && ofName.size === 0) variants?.delete(plainName(name));
+  }
+
+  #addVariant(type: TypeUrl, name: string): void {
+    const shared = plainName(name);
+    if (shared === name) return;
+    const variants = this.#variants.get(type) ?? new Map<string, Set<string>>();
+    this.#variants.set(type, variants);
+    const ofName = variants.get(shared) ?? new Set<string>();
+    variants.set(shared, ofName);
+    ofName.add(name);
   }
 
   *notIn(other: HeldLayer): Iterable<ResourceId> {

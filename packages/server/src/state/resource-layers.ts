@@ -50,8 +50,8 @@ export interface LayerUpdate {
   /** Adds or replaces resources. One update puts a name once, unless it deletes it in between. */
   put(...resources: readonly AnyMessage[]): this;
   /**
-   * Deletes resources by their names, at least one; ignores names that the layer does not hold. Variants are left: `set`
-   * removes those that it is not given.
+   * Deletes resources by their names, at least one, with all variants of a name; ignores names that the layer does not
+   * hold. What the same update puts afterwards stays.
    */
   delete(type: TypeReference, ...names: readonly string[]): this;
 }
@@ -118,12 +118,13 @@ export class ResourceLayers {
     refuse(draft.problems);
     const changes: LayerChange[] = [];
     const undos: (() => void)[] = [];
-    for (const [layer, { puts, deletes }] of draft.layers) {
+    for (const [layer, { puts, deletes: named }] of draft.layers) {
       // As it is now: the callback may have made changes of its own.
       const held = this.#layers.get(layer) ?? new HeldLayer();
-      const one = changeOf(layer, held, puts.values(), deletes.values());
+      const deletes = [...named.values()].flatMap((id) => [...held.named(id)]).filter((id) => !puts.has(keyOf(id)));
+      const one = changeOf(layer, held, puts.values(), deletes);
       if (one !== undefined) changes.push(one);
-      undos.push(editLayer(held, puts.values(), deletes.values()), () => this.#keep(layer, held));
+      undos.push(editLayer(held, puts.values(), deletes), () => this.#keep(layer, held));
       this.#keep(layer, held);
     }
     return this.#commit(changes, () => {
@@ -202,6 +203,9 @@ function keyOf({ type, name }: ResourceId): string {
 /** What an update changes in one layer. */
 interface DraftLayer {
   readonly puts: Map<string, ReadInput>;
+  /** The keys of variants that are put, by that of the name that they share. */
+  readonly variants: Map<string, string[]>;
+  /** What is deleted, with all variants, unless it is put. */
   readonly deletes: Map<string, ResourceId>;
 }
 
@@ -239,9 +243,9 @@ class Draft implements Update {
     this.#requireRunning();
     checkLayerName(layer, "layer", this.problems);
     const known = this.layers.get(layer);
-    const draft = known ?? { puts: new Map(), deletes: new Map() };
+    const draft = known ?? { puts: new Map(), variants: new Map(), deletes: new Map() };
     this.layers.set(layer, draft);
-    const { puts, deletes } = draft;
+    const { puts, variants, deletes } = draft;
     const putAt = this.#putAt.get(layer) ?? new Map<string, string>();
     this.#putAt.set(layer, putAt);
     const update: LayerUpdate = {
@@ -265,9 +269,12 @@ class Draft implements Update {
           }
           const id = { type: typeUrl, name: canonicalName(name) };
           const key = keyOf(id);
-          puts.delete(key);
           deletes.set(key, id);
-          putAt.delete(key);
+          for (const one of [key, ...(variants.get(key) ?? [])]) {
+            puts.delete(one);
+            putAt.delete(one);
+          }
+          variants.delete(key);
         }
         return update;
       },
@@ -275,7 +282,7 @@ class Draft implements Update {
     return update;
   }
 
-  #put(value: AnyMessage, place: InputPlace, { puts, deletes }: DraftLayer, putAt: Map<string, string>): void {
+  #put(value: AnyMessage, place: InputPlace, { puts, variants }: DraftLayer, putAt: Map<string, string>): void {
     const digest = plainDigest(value);
     const read = this.#before.get(place.layer)?.recall(digest) ?? readInput(value, place, this.#reading, digest);
     if (read === undefined) return;
@@ -283,8 +290,13 @@ class Draft implements Update {
     const firstPath = putAt.get(key);
     if (firstPath !== undefined) this.problems.push(duplicateProblem(read.resource, place, firstPath));
     putAt.set(key, pathOf(place));
-    deletes.delete(key);
     puts.set(key, read);
+    const { type, name } = read.resource;
+    if (plainName(name) === name) return;
+    const shared = keyOf({ type, name: plainName(name) });
+    const ofName = variants.get(shared) ?? [];
+    variants.set(shared, ofName);
+    ofName.push(key);
   }
 }
 

@@ -26,6 +26,14 @@ const change = (kind: "put" | "deleted", name: string, layer = "base"): object =
   type: Cluster.typeUrl,
 });
 
+/** A variant of the cluster `v`, for clients with a parameter of this value. */
+function variant(key: string, value: string): typeof a {
+  return message("envoy.service.discovery.v3.Resource", {
+    resourceName: { name: "v", dynamicParameterConstraints: { constraint: { key, value } } },
+    resource: Cluster({ name: "v" }),
+  }) as never;
+}
+
 function problemsOf(act: () => unknown): XdsError["problems"] {
   try {
     act();
@@ -278,13 +286,27 @@ describe("a change within a change", () => {
     expect(server.set("base", []).changed).toEqual([change("deleted", "a")]);
   });
 
+  it("deletes all variants of a name, except those that are put afterwards", () => {
+    const server = create();
+    const [prod, test] = [variant("env", "prod"), variant("env", "test")];
+    const plain = Cluster({ name: "v" });
+    const deleted = change("deleted", "v");
+    server.set("base", [a, prod, test]);
+    expect(server.update((tx) => tx.layer("base").delete(Cluster, "v").put(test)).changed).toEqual([deleted]);
+    expect(server.set("base", [a, test]).changed).toEqual([]);
+    expect(server.update((tx) => tx.layer("base").put(prod).delete(Cluster, "v").put(plain)).changed).toEqual([
+      change("put", "v"),
+      deleted,
+    ]);
+    expect(server.set("base", [a, plain]).changed).toEqual([]);
+    server.update((tx) => tx.layer("base").delete(Cluster, "v").put(prod, test));
+    expect(server.update((tx) => tx.layer("base").delete(Cluster, "v")).changed).toEqual([deleted, deleted]);
+    expect(server.update((tx) => tx.layer("base").delete(Cluster, "v")).changed).toEqual([]);
+    expect(server.set("base", [a]).changed).toEqual([]);
+  });
+
   it("leaves all as it was if the commit is refused", () => {
     const server = create();
-    const variant = (name: string, value: string): typeof a =>
-      message("envoy.service.discovery.v3.Resource", {
-        resourceName: { name: "v", dynamicParameterConstraints: { constraint: { key: name, value } } },
-        resource: Cluster({ name: "v" }),
-      }) as never;
     server.set("base", [a, variant("env", "prod")]);
     const refused = expect.objectContaining({ code: "VARIANTS_AMBIGUOUS" });
     const ambiguous = variant("zone", "b");
