@@ -15,6 +15,37 @@ const lateAndRenamed = { lateEndpoints: true, renamesEndpoints: true };
 
 const plays: readonly Play[] = [
   {
+    is: "a route is given up while a removal waits for it, in a turn with nothing to send",
+    client: "State of the World on a stream for each type",
+    trouble: { splits: true },
+    steps: [
+      ["change", 0, 12],
+      ["turn", 30, 0],
+      ["change", 6, 61],
+    ],
+  },
+  {
+    is: "the same after other changes",
+    client: "delta on a stream for each type",
+    trouble: { splits: true },
+    steps: [
+      ["change", 0, 10],
+      ["turn", 0, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["change", 42, 0],
+      ["request", 5, 0],
+      ["turn", 14, 0],
+      ["change", 50, 46],
+      ["request", 5, 0],
+      ["turn", 0, 0],
+      ["turn", 10, 0],
+      ["turn", 0, 0],
+      ["take", 5, 0],
+      ["request", 45, 0],
+    ],
+  },
+  {
     is: "a Cluster that was accepted with an empty list waits for endpoints of another name, and routes go to it",
     client: "State of the World on ADS",
     trouble: { ...lateAndRenamed, placeholders: true },

@@ -341,6 +341,7 @@ export class ClientPair {
         this.#note(effect);
         break;
       case "report":
+      case "source-forgotten":
         break;
     }
   }

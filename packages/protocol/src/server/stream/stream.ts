@@ -65,6 +65,13 @@ export interface Siblings {
   readonly order: Order;
 }
 
+/** How far a type of a stream is. */
+interface Reached {
+  readonly position: Position | undefined;
+  readonly heldBackFrom: number;
+  readonly hasNews: boolean;
+}
+
 /** The result of a flush. */
 export interface FlushResult {
   readonly effects: readonly ServerEffect[];
@@ -261,7 +268,7 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
   flush(): FlushResult {
     const effects: ServerEffect[] = [];
     const { streams } = this.identity.siblings;
-    const positions = streams.size > 1 ? this.#inOrder.map((type) => type.position) : [];
+    const before = streams.size > 1 ? this.#inOrder.map((type) => this.#reached(type)) : [];
     this.#waits.begin();
     let isUnfinished = false;
     for (const type of this.#inOrder) {
@@ -280,10 +287,24 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
     }
     if (this.#beats.isDue && !isUnfinished) this.#beat(effects);
     const hasMoved =
-      streams.size > 1 && (effects.length > 0 || this.#inOrder.some((type, i) => isOther(positions[i], type.position)));
+      streams.size > 1 && (effects.length > 0 || this.#inOrder.some((type, i) => this.#hasMoved(type, before[i])));
     effects.push(...this.#reportWaits());
     this.#isSettled = !isUnfinished && this.#findSettled();
     return { effects, owed: this.#owed.takeOwed(), isUnfinished, hasMoved };
+  }
+
+  /** What other streams of the client may wait for. */
+  #reached(type: TypeStream): Reached {
+    const { position, heldBackFrom } = type;
+    return { position, heldBackFrom, hasNews: type.hasNews(this.view) };
+  }
+
+  /** Compares values: a flush with nothing to send may make an equal position, and would wake the others for ever. */
+  #hasMoved(type: TypeStream, before: Reached | undefined): boolean {
+    const { position, heldBackFrom, hasNews } = this.#reached(type);
+    if (before === undefined || hasNews !== before.hasNews || heldBackFrom !== before.heldBackFrom) return true;
+    const from = before.position;
+    return position !== from && (position === undefined || from === undefined || !isSamePosition(position, from));
   }
 
   /** Whether a flush leaves a type as it is: most clients have several, of which a transaction changes one. */
@@ -465,11 +486,6 @@ export class Stream implements OrderedStream, Subscriber, ProgressMember, Placea
     this.#inOrder = [...this.#types.values()].sort((a, b) => sendingRank(a.traits.kind) - sendingRank(b.traits.kind));
     return type;
   }
-}
-
-/** Whether a position is another one; it may be made again, by a flush that had nothing to send. */
-function isOther(from: Position | undefined, to: Position | undefined): boolean {
-  return from !== to && (from === undefined || to === undefined || !isSamePosition(from, to));
 }
 
 const none: readonly ServerEffect[] = [];
