@@ -265,6 +265,22 @@ test.each([
     { code: statusCode.OK, message: "the server ended the stream without a status" },
   ],
   [
+    "is not gRPC, and ends without a status",
+    (stream: ServerHttp2Stream) => {
+      stream.respond({ ":status": 404 });
+      stream.end("not here");
+    },
+    { code: statusCode.UNIMPLEMENTED, message: "Received HTTP status code 404" },
+  ],
+  [
+    "breaks off with its connection",
+    (stream: ServerHttp2Stream) => {
+      stream.respond(grpcHeaders);
+      stream.session?.destroy();
+    },
+    { code: statusCode.UNAVAILABLE, message: "xds: Connection dropped" },
+  ],
+  [
     "is said to be compressed, without how",
     (stream: ServerHttp2Stream) => {
       stream.respond(grpcHeaders);

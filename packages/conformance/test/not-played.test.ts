@@ -101,7 +101,7 @@ test("a method that a server does not have is not played", async () => {
   expect(await playOverTheWire(playOf([{ publishes: { cds: ["a@1"] } }, asked]), target)).toEqual({
     passed: false,
     step: 2,
-    notPlayed: "it does not have the method of stream main",
+    notPlayed: "it answers UNIMPLEMENTED on stream main",
   });
 });
 

@@ -70,6 +70,82 @@ describe.each(["delta", "sotw"] as const)("S-ORD-03 a Cluster in use that gets a
   });
 });
 
+test.each(["delta", "sotw"] as const)(
+  "a Cluster whose endpoints come from another server does not wait for them (%s)",
+  (variant) => {
+    const talk = new Conversation();
+    talk.put(cluster("c", "old"), cluster("d", "there"), routeTo("c"));
+    talk.open(1, variant);
+    talk.settle(talk.subscribe(1, CLUSTER));
+    talk.settle(talk.subscribe(1, ROUTE, ["r"]));
+    talk.put(cluster("c", "new"));
+    expect(says(talk.settle())).toEqual([variant === "sotw" ? ["c@new", "d@there"] : ["c@new"]]);
+  },
+);
+
+test("views with the same Clusters and other endpoints are judged each for itself", () => {
+  const layersOf = (id: string): readonly string[] => [id, "base"];
+  const talk = new Conversation({ nodeMapping: ({ id }) => layersOf(id) });
+  talk.commit([
+    { layer: "base", puts: [cluster("c", "old"), endpoints("old"), routeTo("c")] },
+    { layer: "edge", puts: [endpoints("other")] },
+    { layer: "core", puts: [endpoints("other")] },
+  ]);
+  for (const [at, id] of ["edge", "core", "edge"].entries()) {
+    talk.open(at, "delta");
+    talk.settle(talk.subscribe(at, CLUSTER, [], { node: node(id) }));
+    talk.settle(talk.subscribe(at, ENDPOINTS, ["old"]));
+  }
+  talk.commit([
+    { layer: "base", puts: [cluster("c", "new")] },
+    { layer: "edge", puts: [endpoints("new")] },
+  ]);
+  expect(talk.turns().map(({ stream, says: said }) => [stream, said])).toEqual([
+    [0, ["c@new"]],
+    [2, ["c@new"]],
+  ]);
+});
+
+test.each(["delta", "sotw"] as const)(
+  "S-ORD-05 no other Cluster stays longer because of it, whatever is rejected later (%s)",
+  (variant) => {
+    const talk = inSync(variant);
+    talk.put(plain("x"), plain("gone"));
+    talk.settle();
+    talk.put(cluster("c", "new"));
+    talk.settle();
+    talk.delete(CLUSTER, "gone");
+    expect(says(talk.settle())).toEqual([variant === "sotw" ? ["c@old", "x@1"] : ["-gone"]]);
+    talk.put(plain("x", "bad"));
+    talk.turns();
+    talk.settle(talk.nack(1, CLUSTER));
+    talk.put(endpoints("new"));
+    talk.settle();
+    talk.delete(CLUSTER, "x");
+    expect(says(talk.settle())).toEqual([variant === "sotw" ? ["c@new"] : ["-x"]]);
+  },
+);
+
+test("S-NEX-06 the absence of other endpoints is told meanwhile", () => {
+  const talk = inSync("delta");
+  talk.put(cluster("c", "new"), cluster("d", "none"));
+  expect(says(talk.settle())).toEqual([["d@none"]]);
+  expect(says(talk.subscribe(1, ENDPOINTS, ["none"]))).toEqual([["-none"]]);
+  expect(says(talk.subscribe(1, ENDPOINTS, ["new"]))).toEqual([]);
+});
+
+test("a client that gave it up is sent it when it asks again", () => {
+  const talk = new Conversation();
+  talk.put(cluster("c", "old"), endpoints("old"), plain("d"));
+  talk.open(1, "sotw");
+  talk.settle(talk.subscribe(1, CLUSTER, ["c", "d"]));
+  talk.settle(talk.subscribe(1, ENDPOINTS, ["old"]));
+  talk.put(cluster("c", "new"));
+  expect(says(talk.settle())).toEqual([]);
+  talk.settle(talk.unsubscribe(1, CLUSTER, ["c"]));
+  expect(says(talk.subscribe(1, CLUSTER, ["c"]))).toEqual([["c@new", "d@1"]]);
+});
+
 test("S-REC-04 who comes back in State of the World is sent Clusters that would have to wait: nobody knows what it has of them", () => {
   const talk = inSync("sotw");
   talk.put(aggregate("all", "c"));

@@ -46,7 +46,7 @@ function watchFirst(first: Watching, others: readonly Watching[], listener: List
     if (hasAnswered || stopOthers !== undefined) return;
     stopOthers = watchPlaces(others, (other) => {
       if (other.kind === "changed") toldByOthers.add(other.name);
-      else if (other.kind === "absent" && other.held === undefined) toldByOthers.delete(other.name);
+      else if (endsUse(other)) toldByOthers.delete(other.name);
       listener(other);
     });
   });
@@ -137,7 +137,9 @@ class Follower {
         this.#listener({ ...news, name });
         break;
       case "failed":
-        this.#listener({ ...news, name });
+        // Without a name, it is about the connection.
+        if (news.name !== undefined) followed.resource = news.held;
+        this.#listener({ ...news, name, held: followed.resource });
         break;
       case "confirmed":
         this.#listener({ ...news, name });

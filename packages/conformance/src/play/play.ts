@@ -195,7 +195,7 @@ class Stage {
       if (seen.kind === "response") this.#heard.add(this.#streams.get(seen.stream));
       if (seen.kind !== "end" || seen.code !== statusCode.UNIMPLEMENTED || ends[seen.stream] !== undefined) continue;
       if (!this.#heard.has(this.#streams.get(seen.stream)))
-        throw new UnsupportedStep(`it does not have the method of stream ${seen.stream}`);
+        throw new UnsupportedStep(`it answers UNIMPLEMENTED on stream ${seen.stream}`);
     }
   }
 

@@ -41,11 +41,12 @@ export class LineProgram {
   }
 
   #answered(file: string, line: string): void {
-    const waiting = this.#waiting.shift();
     try {
-      waiting?.resolve(JSON.parse(line));
+      const answer: unknown = JSON.parse(line);
+      this.#waiting.shift()?.resolve(answer);
     } catch {
-      waiting?.reject(new Error(`${file}: expected an answer in JSON, got ${line}`));
+      // Nobody can tell whose answer the next line would be.
+      this.#giveUp(new Error(`${file}: expected an answer in JSON, got ${line}`));
     }
   }
 

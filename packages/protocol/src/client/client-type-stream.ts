@@ -151,7 +151,8 @@ export class ClientTypeStream {
       if (this.#isEverythingUnnamed && !this.#covered.answered()) this.#uncover();
     }
     this.#owe({ nonce: response.nonce, version: this.#version, error });
-    if (isNews && this.#withholdsWhileWarming) this.#isWithheld = true;
+    // A NACK is not withheld: what was taken of the response may have nothing to warm.
+    if (isNews && error === undefined && this.#withholdsWhileWarming) this.#isWithheld = true;
   }
 
   /** Ends the validation of a response that was never requested (C-TYP-13). */
@@ -233,8 +234,9 @@ export class ClientTypeStream {
     if (topic.spec.variant === "delta") {
       return deltaRequest(topic, said, { server: this.#server, isSticky: this.#isStickyWildcard });
     }
-    // Polls are stateless: a version accepted for some names says nothing about the wildcard (S-RST-14).
-    const isVoid = topic.spec.access === "poll" && topic.isEverythingUnknown;
+    // Polls are stateless: a version accepted for some names says nothing about the wildcard (S-RST-14), nor about what
+    // was dropped since.
+    const isVoid = topic.spec.access === "poll" && topic.versionFor(this.#server) === undefined;
     const versionInfo = isVoid ? undefined : said.answer === undefined ? this.#version : said.answer.version;
     const nonce = said.answer === undefined || said.answer.nonce === "" ? this.#nonce : said.answer.nonce;
     const error = said.answer?.error;

@@ -430,6 +430,19 @@ describe("Clusters that are acknowledged when nothing warms any more", () => {
     expect(story.receive(1, whole(CLUSTER, "2", "n2", [received("a", "1")]))).toEqual(["1> Cluster [*,z] v2 n2"]);
   });
 
+  test("C-ACK-15 but a NACK is said at once, also if a resource was dropped", () => {
+    const source = sourceOf({ dialect: { cdsAckWhenWarm: true, failOnDataErrors: true } });
+    const story = new ClientStory(source);
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    story.on({ kind: "warming-ended", source: "ads" });
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", [received("a", "2", { problem: "bad" })]))).toEqual([
+      "1: failed a rejected: bad",
+      "1> Cluster [] v1 n2 !a: bad",
+    ]);
+  });
+
   test("C-ACK-15 unless told so they are acknowledged at once", () => {
     const story = new ClientStory();
     story.watch(1, CLUSTER, "*");

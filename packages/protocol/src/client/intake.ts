@@ -93,10 +93,11 @@ function apply(topic: TypeSubscription, response: DiscoveryResponse, origin: Ori
   for (const put of verdict.puts) note(topic.put(put, versionOfResource(put, response), server, answered));
   for (const beat of verdict.heartbeats) topic.beat(beat, server, answered);
   if (response.kind === "sotw") note(leaveOut(topic, response, origin, verdict));
+  const refused = response.errors.length === 0 ? none : new Set(verdict.refused.map(({ resource }) => resource.name));
   for (const error of response.errors) {
     // A server must not send an error for a resource in the same response (S-ERR-03); such an error is ignored.
-    const isThere = verdict.names.has(error.name) && topic.accepted.get(error.name)?.status === "acked";
-    if (!isThere) note(failByServer(topic, error, answered));
+    const isHeld = verdict.names.has(error.name) && topic.accepted.get(error.name)?.status === "acked";
+    if (!isHeld && !refused.has(error.name)) note(failByServer(topic, error, answered));
   }
   if (response.kind === "sotw" && verdict.refused.length === 0) topic.version.accept(server, response.version);
   for (const term of topic.interest.unsynced) if (isTold(term, response, origin)) topic.sync(term);
@@ -158,3 +159,5 @@ function versionOf(response: DiscoveryResponse): string {
 function versionOfResource(resource: ReceivedResource, response: DiscoveryResponse): string {
   return response.kind === "sotw" ? response.version : resource.version;
 }
+
+const none: ReadonlySet<string> = new Set();

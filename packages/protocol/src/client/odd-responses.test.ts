@@ -66,9 +66,23 @@ test("S-ERR-03 an error for a resource that the same response rejects is ignored
   story.open(1);
   story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1")] }));
   const response = { resources: [received("a", "2", { problem: "bad" })], errors: [errorOf("a", 5)] };
-  expect(story.receive(1, change(ENDPOINTS, "n2", response))).toEqual([
-    "1: failed a rejected: bad (holds a@1)",
-    "1> ClusterLoadAssignment n2 !a: bad",
+  for (const nonce of ["n2", "n3"]) {
+    expect(story.receive(1, change(ENDPOINTS, nonce, response))).toEqual([
+      "1: failed a rejected: bad (holds a@1)",
+      `1> ClusterLoadAssignment ${nonce} !a: bad`,
+    ]);
+  }
+});
+
+test("C-NEX-08 B-XTP-05 a collection that comes without a body has no members", () => {
+  const story = new ClientStory(sourceOf({ variant: "delta" }));
+  story.watch(1, CLUSTER, GLOB);
+  story.open(1);
+  const resources = [received(GLOB, "", { bytes: undefined })];
+  expect(story.receive(1, change(CLUSTER, "n1", { resources }))).toEqual([
+    `1: absent ${GLOB} does-not-exist`,
+    "1: synced",
+    "1> Cluster n1",
   ]);
 });
 

@@ -95,8 +95,9 @@ function textOf({ name }: ReceivedResource, problem: string): string {
   return `${shownName(name)}: ${problem}`;
 }
 
-function problemOfName({ name }: ReceivedResource): string | undefined {
-  return isGlob(name) ? "expected the name of a resource, got that of a collection" : undefined;
+/** A name without a body may say that a collection has no members (C-NEX-08, B-XTP-05). */
+function problemOfName({ name, bytes }: ReceivedResource): string | undefined {
+  return bytes !== undefined && isGlob(name) ? "expected the name of a resource, got that of a collection" : undefined;
 }
 
 function problemOfTtl({ ttlMs }: ReceivedResource, { ttl }: ClientDialect): string | undefined {

@@ -18,6 +18,8 @@ export async function writeAnswer(
   answer: AdminAnswer,
   { request, response, mayRead, withinMs }: AnswerToWrite,
 ): Promise<void> {
+  // Its caller left, and nothing more is said of that.
+  if (response.destroyed) return;
   if (answer.kind !== "events") {
     // What was not read yet stays in memory, also for a caller that reads a byte now and then.
     const late = setTimeout(() => response.destroy(), withinMs).unref();

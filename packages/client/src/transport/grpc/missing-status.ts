@@ -1,13 +1,17 @@
-import type { Readable } from "node:stream";
+import type { ClientHttp2Stream } from "node:http2";
 import { Metadata, type StatusObject } from "@grpc/grpc-js";
 import { statusCode } from "@xdskit/protocol/internal";
 
 /** The part of grpc-js that has the HTTP/2 stream of a call. */
 interface StreamCall {
-  readonly http2Stream: Readable;
+  readonly http2Stream: ClientHttp2Stream;
+  /** That of the response's headers. */
+  readonly httpStatusCode?: number;
   getStatus(): StatusObject | null;
   endCall(status: StatusObject): void;
 }
+
+const HTTP_OK = 200;
 
 /** How deep grpc-js wraps it, at most. */
 const MOST_WRAPPERS = 8;
@@ -20,7 +24,9 @@ export function endIfStatusIsMissing(call: object): void {
   const inner = streamCallIn(call);
   if (inner === undefined) return;
   const end = (): void => {
-    if (inner.getStatus() !== null) return;
+    const { http2Stream, httpStatusCode = HTTP_OK } = inner;
+    // A stream that is reset, loses its connection or is not gRPC ends as well, and grpc-js has a status for that.
+    if (http2Stream.closed || http2Stream.destroyed || httpStatusCode !== HTTP_OK || inner.getStatus() !== null) return;
     // With OK, grpc-js delivers the messages before it.
     inner.endCall({
       code: statusCode.OK,

@@ -44,6 +44,8 @@ export const exchangeRules: readonly Requirement[] = [
     level: "must",
     scope: "State of the World",
     says: "Each response is answered by one request, as soon as it is known whether it is taken.",
+    amended:
+      "Of answers that have to wait, under a limit of requests or until Clusters are warm, only the newest of a type is sent.",
   },
   {
     id: "C-ACK-02",

@@ -5,7 +5,7 @@ import type { PendingRemovals } from "./pending-removals.ts";
 
 /**
  * A State of the World that clients were sent; its content follows from its position and the pending removals that it
- * listed.
+ * listed, but for Clusters that were held back.
  */
 export interface Served {
   readonly type: TypeUrl;

@@ -34,7 +34,8 @@ interface Way {
   newcomers?: ReadonlySet<string>;
   retargeted?: ReadonlySet<string>;
   regrouped?: ReadonlySet<string>;
-  vacated?: boolean;
+  /** By the tables of what is referenced: views with the same resources of this type may differ there. */
+  vacated?: Map<string, boolean>;
   takers?: readonly string[];
   byTerm?: ReadonlyMap<string, readonly Change[]>;
   /** How often a few names were looked for among all changes. */
@@ -135,11 +136,13 @@ export class SharedChanges {
     const retargeted = this.retargeted(from, view, type);
     if (retargeted.size === 0) return false;
     const way = this.#way(from, view, type);
-    way.vacated ??= way.is.changes.some(
-      ({ name, then, now }) =>
-        retargeted.has(name) && then !== undefined && now !== undefined && isVacated(now, then, view, owes),
+    way.vacated ??= new Map();
+    return memo(way.vacated, owes.map((one) => view.contentKey(one)).join(" "), () =>
+      way.is.changes.some(
+        ({ name, then, now }) =>
+          retargeted.has(name) && then !== undefined && now !== undefined && isVacated(now, then, view, owes),
+      ),
     );
-    return way.vacated;
   }
 
   /** The names that take over an address which another one gave up since a position, in the order to send them. */

@@ -24,6 +24,11 @@ export type Uses = Pick<Past, "references" | "aliases" | "addresses">;
 /** For a former resource whose references are unknown. */
 export const unknownUses: Uses = { references: [], aliases: [] };
 
+/** Whether a former resource of a type may have referenced others of that type, as aggregate Clusters do. */
+export function mayUseOwnType(uses: Uses | undefined, type: TypeUrl): boolean {
+  return uses === unknownUses || uses?.references.some((reference) => reference.type === type) === true;
+}
+
 /** How many resources and names are kept of each kind; each costs a pointer. */
 const ELEMENTS_KEPT = 200_000;
 

@@ -1,5 +1,8 @@
+import { referredNames } from "../../resource/resource.ts";
 import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import { isStill } from "../../state/difference.ts";
 import type { Wait } from "../contract/wait.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { AbsenceBounds } from "../type/untold-absences.ts";
@@ -75,7 +78,23 @@ export class AbsenceGate {
 
   /** The names that replacements of what is in use refer to. */
   #unmetNames(type: TypeStream): ReadonlySet<string> {
-    return new Set([...this.#parts.warmingClusters.awaited(type.traits.type), ...this.#awaitedByListeners(type)]);
+    const { warmingClusters } = this.#parts;
+    const { type: url } = type.traits;
+    return new Set([
+      ...warmingClusters.awaited(url),
+      ...this.#referredByHeldBack(url),
+      ...this.#awaitedByListeners(type),
+    ]);
+  }
+
+  /** The names that Clusters refer to which are held back. */
+  *#referredByHeldBack(type: TypeUrl): Iterable<string> {
+    for (const [{ traits, sentState }, { current }] of this.#parts.members.clusters) {
+      for (const name of sentState.heldBack.resources.keys()) {
+        const cluster = current.view.holder(traits.type, name);
+        if (cluster !== undefined) yield* referredNames(cluster, type);
+      }
+    }
   }
 
   #awaitedByListeners({ traits: { type, kind } }: TypeStream): Iterable<string> {
@@ -101,7 +120,7 @@ export class AbsenceGate {
     const { members } = this.#parts;
     if (!typeKindTable[type.traits.kind].usedBy.includes("cds")) return false;
     for (const [clusters, stream] of members.clusters)
-      if (isUnderWay(clusters, stream) || clusters.hasNews(stream.current.view)) return true;
+      if (isUnderWay(clusters, stream) || hasUnsent(clusters, stream)) return true;
     return false;
   }
 
@@ -140,4 +159,13 @@ function waitFor(owner: TypeTraits | undefined): Wait | undefined {
 /** On an aggregated stream what was sent comes before what is sent now; elsewhere it has to be ACKed. */
 function isUnderWay({ deliveries }: TypeStream, { isAggregated }: OrderedStream): boolean {
   return !isAggregated && deliveries.answeredTo !== Number.POSITIVE_INFINITY;
+}
+
+/** Whether anything is to be sent that is not held back. */
+function hasUnsent(clusters: TypeStream, { current: { view } }: OrderedStream): boolean {
+  if (!clusters.hasNews(view)) return false;
+  const { position, traits, sentState } = clusters;
+  const { heldBack, sentOutOfOrder, pendingNames } = sentState;
+  const isOnlyHeldBack = pendingNames.size === 0 && sentOutOfOrder.size === heldBack.resources.size;
+  return position === undefined || !isOnlyHeldBack || !isStill(position, view, traits.type);
 }

@@ -80,14 +80,15 @@ export class ClusterGates {
    * aggregate other members; undefined if none has to wait. A new Cluster does not wait: nothing uses it yet.
    */
   waitOfClusters(clusters: TypeStream, current: CurrentView, isReturning: boolean): WaitOf | undefined {
-    if (!this.mayHoldBackClusters(clusters, current)) return undefined;
+    if (clusters.canRelist === false || !this.mayHoldBackClusters(clusters, current)) return undefined;
     const { warmingClusters } = this.#parts;
     const { owes } = clusters.traits;
+    const areEndpointsHere = this.#hasEndpointsHere(owes, current.view);
     const { type, lackOf } = this.#gateOf(clusters, current, isReturning, true);
     return ({ resource, replaces }) => {
       const { name } = resource;
       if (replaces === undefined || warmingClusters.isNew(name)) return undefined;
-      const mayHoldBack = !isReturning && this.#isInUse(resource, clusters);
+      const mayHoldBack = !isReturning && areEndpointsHere && this.#isInUse(resource, clusters);
       if (mayHoldBack && isVacated(resource, replaces, current.view, owes)) return { for: "endpoints", name };
       const anew = current.shared.newUses(resource, replaces, type);
       if (anew.size === 0) return undefined;
@@ -110,6 +111,15 @@ export class ClusterGates {
     if (heldBackFrom !== Number.POSITIVE_INFINITY) return true;
     if (isStill(position, current.view, traits.type)) return false;
     return current.regroupedSince(position, traits.type).size > 0 || current.isAnyVacatedSince(position, traits);
+  }
+
+  /**
+   * Whether the client may get endpoints from this server: it asks for some, or there are some. Those that come from another
+   * server never exist here.
+   */
+  #hasEndpointsHere(owes: readonly TypeUrl[], view: View): boolean {
+    for (const { traits } of this.#parts.members.endpoints.keys()) if (owes.includes(traits.type)) return true;
+    return owes.some((type) => view.coveredBy(type) > 0);
   }
 
   /** Whether the client goes on with what it has of a Cluster: not while that warms, and not without endpoints or rejected. */

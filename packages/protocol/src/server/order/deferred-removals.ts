@@ -192,6 +192,10 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return this.#machine.canTellTargets;
   }
 
+  get canRelist(): boolean | undefined {
+    return this.#machine.canRelist;
+  }
+
   get heldBackFrom(): number {
     return this.#machine.heldBackFrom;
   }
@@ -375,8 +379,8 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   }
 
   /**
-   * The answer with what waits to be removed; nothing, if the client holds exactly that. A version of such a state is not
-   * noted: nobody could tell from it what the client holds.
+   * The answer with what waits to be removed; nothing, if the client holds exactly that. Its version is noted as if nothing
+   * were held back: who comes back with it is protected in what it lists (docs/decisions/0174).
    */
   #withHeldBack(answer: PendingResponse, current: CurrentView): readonly PendingResponse[] {
     const stays = this.#pendingRemovals;

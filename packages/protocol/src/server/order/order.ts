@@ -272,7 +272,7 @@ export class Order {
    * flush.
    */
   waitsOf(user: TypeStream, current: CurrentView): Waits | undefined {
-    // The usual flush of Clusters: an order at rest has nothing to read or drop, and only aggregates wait.
+    // The usual flush of Clusters: an order at rest has nothing to read or drop, and few Clusters wait.
     if (this.isAtRest && this.#members.clusters.has(user) && !this.#gates.mayHoldBackClusters(user, current))
       return undefined;
     // Before newer versions of it are sent.

@@ -4,6 +4,7 @@ import type { View } from "../../state/view.ts";
 import type { Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { Removable } from "../cache/pending-removals.ts";
+import { mayUseOwnType } from "../cache/shared-selections.ts";
 import type { Wait } from "../contract/wait.ts";
 import { LazyMap } from "../memory/lazy.ts";
 import type { DeferredRemovalState, TypeStream } from "../type/type-stream.ts";
@@ -188,8 +189,10 @@ export class RemovalGate {
 
   /** The revision up to which the client uses no member of an older state of an aggregate Cluster. */
   #regroupedTo(clusters: TypeStream, current: CurrentView): number {
-    const { position, heldBackFrom, traits } = clusters;
-    let to = Math.min(heldBackFrom, this.#regrouped.get(clusters)?.from ?? Number.POSITIVE_INFINITY);
+    const { position, sentState, traits } = clusters;
+    let to = this.#regrouped.get(clusters)?.from ?? Number.POSITIVE_INFINITY;
+    for (const { replaces, from } of sentState.heldBack.resources.values())
+      if (mayUseOwnType(replaces, traits.type)) to = Math.min(to, from);
     if (
       position !== undefined &&
       clusters.hasNews(current.view) &&

@@ -10,7 +10,7 @@ import { isRetargeted } from "../../state/journal.ts";
 import type { Delivery } from "../ack/delivery.ts";
 import type { CurrentView } from "../cache/current-view.ts";
 import type { PendingRemovals } from "../cache/pending-removals.ts";
-import type { Uses } from "../cache/shared-selections.ts";
+import { mayUseOwnType, type Uses } from "../cache/shared-selections.ts";
 import type { StreamOpened } from "../contract/event.ts";
 import type { HeldBackResource } from "../type/readonly-sent-state.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
@@ -92,7 +92,7 @@ export class StreamOrder {
       return false;
     }
     this.#order.sentClusters(type, delivery);
-    if (this.#regroups(type, delivery, before.position, current)) this.#order.regrouped(type, delivery);
+    if (this.#regroups(type.traits.type, before, current)) this.#order.regrouped(type, delivery);
     const newcomers = answer.newToClient ?? this.#newcomers(type, before.position, current);
     if (newcomers === "unknown") {
       // On a per-type stream the ACK of Clusters does not mean that they are in use, so waiting for it would not help.
@@ -110,15 +110,10 @@ export class StreamOrder {
   }
 
   /** Whether a response may have changed the members of an aggregate Cluster. */
-  #regroups(
-    { traits: { type } }: TypeStream,
-    { from: sentTo }: Delivery,
-    from: Position | undefined,
-    current: CurrentView,
-  ): boolean {
-    if (from === undefined || sentTo === undefined) return false;
-    // Only aggregate Clusters are held back.
-    return sentTo < from.revision || current.regroupedSince(from, type).size > 0;
+  #regroups(type: TypeUrl, { position, wasHeldBack }: StateBeforeSend, current: CurrentView): boolean {
+    if (position === undefined) return false;
+    for (const { replaces } of wasHeldBack.values()) if (mayUseOwnType(replaces, type)) return true;
+    return current.regroupedSince(position, type).size > 0;
   }
 
   /**

@@ -227,8 +227,7 @@ export class DeltaTypeStream implements TypeStream {
       this.untoldAbsences.forget(name);
       if (this.subscription.isWildcard) this.#terms.unsubscribed.add(name);
       // The client may still hold it for another term.
-      else if (this.traits.terms === undefined && !this.subscription.isNamed(name))
-        this.sentState.sentOutOfOrder.delete(name);
+      else if (this.traits.terms === undefined && !this.subscription.isNamed(name)) this.sentState.forget(name);
       if (this.subscription.isWildcard || this.sentState.sentOutOfOrder.has(name)) this.#leftOver += countOf(name);
     }
     const isNarrowed = change.dropped.some((name) => isGlob(name) || isLocated(name));
@@ -242,7 +241,7 @@ export class DeltaTypeStream implements TypeStream {
     this.#terms.unsubscribed.clear();
     this.#leftOver = 0;
     for (const name of this.sentState.sentOutOfOrder.keys())
-      if (!this.subscription.isNamed(name)) this.sentState.sentOutOfOrder.delete(name);
+      if (!this.subscription.isNamed(name)) this.sentState.forget(name);
     for (const name of this.#referenced) if (!this.subscription.isNamed(name)) this.#referenced.delete(name);
   }
 
@@ -357,6 +356,8 @@ export class DeltaTypeStream implements TypeStream {
     const hasOwnNews = !this.sentState.isPlain || this.#terms.unsubscribed.size > 0;
     const isPlain = !hasOwnNews && heldBack.size === 0;
     if (isPlain && isStill(position, current.view, type)) return [];
+    const isOwn = this.#terms.unsubscribed.size > 0 || this.#hasOwnRemovals;
+    if (this.traits.kind === "cds" && !isOwn && this.sentState.holdsOnly(heldBack, current.view)) return [];
     if (isPlain && this.subscription.isSoleWildcard && !this.#hasOwnRemovals) {
       const { segments } = current.differenceSince(position, type);
       if (segments.length === 0) return this.#advance(current, []);

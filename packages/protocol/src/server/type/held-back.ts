@@ -38,6 +38,11 @@ export class HeldBack {
     return this.#held.has(name);
   }
 
+  /** The client dropped what it had of a name. */
+  forget(name: string): void {
+    this.#held.delete(name);
+  }
+
   /** What the client goes on using while a name is held back. */
   replacedBy(name: string): Uses | undefined {
     return this.#held.get(name)?.replaces;

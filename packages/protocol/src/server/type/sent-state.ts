@@ -147,6 +147,22 @@ export class SentState implements ReadonlySentState {
     }
   }
 
+  /** Whether there is nothing to send but what these names hold back, as in the last flush. */
+  holdsOnly(names: HeldBackNames, view: View): boolean {
+    const { position, sentOutOfOrder, heldBack } = this;
+    if (position === undefined || this.#asked.size + this.unansweredNames.size > 0) return false;
+    if (sentOutOfOrder.size !== names.size || heldBack.resources.size !== names.size) return false;
+    for (const [name, target] of names)
+      if (target !== undefined || !heldBack.has(name) || !sentOutOfOrder.has(name)) return false;
+    return isStill(position, view, this.type);
+  }
+
+  /** The client dropped what it was sent of a name. */
+  forget(name: string): void {
+    this.sentOutOfOrder.delete(name);
+    this.heldBack.forget(name);
+  }
+
   /** Holds back these names, and no others. Returns the last state that the client was sent of those that changed. */
   holdBack(names: HeldBackNames, current: CurrentView): ReadonlyMap<string, SentMark | undefined> {
     return this.heldBack.hold(names, this, current, this.#subscription);

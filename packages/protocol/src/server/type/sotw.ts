@@ -143,6 +143,10 @@ export class SotwTypeStream implements TypeStream {
     return this.traits.terms === undefined && (this.canHoldBack || this.sentState.sentUpTo === undefined);
   }
 
+  get canRelist(): boolean {
+    return this.deliveries.lastSent !== undefined;
+  }
+
   get heldBackFrom(): number {
     return this.sentState.heldBackFrom;
   }
@@ -276,7 +280,7 @@ export class SotwTypeStream implements TypeStream {
     for (const terms of [this.sentState.pendingNames.keys(), this.sentState.unansweredNames])
       for (const term of terms) if (!isWildcard && !names.has(term)) this.sentState.giveUp(term);
     for (const name of this.sentState.sentOutOfOrder.keys())
-      if (!isWildcard && !this.subscription.isNamed(name)) this.sentState.sentOutOfOrder.delete(name);
+      if (!isWildcard && !this.subscription.isNamed(name)) this.sentState.forget(name);
   }
 
   #isInSync(position: Position, view: View): boolean {
@@ -320,7 +324,7 @@ export class SotwTypeStream implements TypeStream {
   /** All covered resources, if one of them changed or was requested (S-RES-03, S-RES-04). */
   #fullState(position: Position, current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
-    if (heldBack.size + this.sentState.sentOutOfOrder.size > 0) return this.#fullBut(current, heldBack);
+    if (heldBack.size + this.sentState.sentOutOfOrder.size > 0) return this.#fullBut(position, current, heldBack);
     const asked = [...this.sentState.pendingNames.keys()].flatMap((term) => this.#terms.find(current.view, term));
     const changes = current.selectSince(position, type, this.subscription);
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
@@ -339,8 +343,12 @@ export class SotwTypeStream implements TypeStream {
   }
 
   /** The full state, with each held-back resource replaced by its target or by what the client was last sent. */
-  #fullBut(current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
+  #fullBut(position: Position, current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
+    // As long as nothing else changes, nothing is looked at.
+    const mayBeStill = this.traits.kind === "cds" && !this.#mayArriveGone;
+    if (mayBeStill && this.sentState.holdsOnly(heldBack, current.view)) return [];
+    const isNew = current.newNamesSince(position, type);
     const segments = this.deliveries.lastSent?.body.segments ?? [];
     const sent = new Map(segments.flatMap((segment) => segment.puts.map((put) => [put.name, put] as const)));
     const isAsked = this.sentState.pendingNames.size > 0 || this.sentState.resendsAll || this.#mayArriveGone;
@@ -375,9 +383,11 @@ export class SotwTypeStream implements TypeStream {
     for (const put of kept) this.sentState.sentOutOfOrder.set(put.name, markOf(put, current.ttls));
     for (const [name, mark] of marks) this.sentState.sentOutOfOrder.set(name, mark);
     for (const term of pending) this.sentState.ask(term);
-    const isChanged = puts.length !== sent.size || puts.some((put) => !current.isSame(put, sent.get(put.name)));
-    if (!isChanged && !isAsked) return [];
-    const answer = this.#own(current, puts);
+    const changed = puts.filter((put) => !current.isSame(put, sent.get(put.name)));
+    if (puts.length === sent.size && changed.length === 0 && !isAsked) return [];
+    // What is there again may equal what was listed until its removal.
+    const again = puts.filter(({ name }) => isNew.has(name));
+    const answer = { ...this.#own(current, puts), news: isAsked ? [puts] : [changed, again] };
     // A content other than the present one gets a version of its own.
     const body = sum === 0n ? answer.body : { ...answer.body, version: current.view.typeVersionWith(type, sum) };
     return [{ ...answer, body, ...(isAsked && { asked }) }];

@@ -120,6 +120,8 @@ export interface TypeStream {
   readonly canHoldBack: boolean;
   /** Whether an older state of a held-back resource can be sent instead, or the resource left out of a full state. */
   readonly canTellTargets: boolean;
+  /** State of the World: whether former states can be listed again, which is so after a first response on this stream. */
+  readonly canRelist?: boolean | undefined;
   /** The revision before the oldest resource that is held back. Infinite: none is. */
   readonly heldBackFrom: number;
   onRequest(request: DiscoveryRequest): ClassifiedRequest;
