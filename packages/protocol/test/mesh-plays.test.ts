@@ -15,6 +15,40 @@ const lateAndRenamed = { lateEndpoints: true, renamesEndpoints: true };
 
 const plays: readonly Play[] = [
   {
+    is: "all Clusters get EDS names without endpoints while the stream of endpoints is opened anew",
+    client: "delta on a stream for each type",
+    trouble: { ...lateAndRenamed, keepsClusters: true },
+    steps: [
+      ["change", 32, 0],
+      ["quarter", 0, 0],
+      ["change", 16, 0],
+      ["turn", 0, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["request", 45, 0],
+      ["quarter", 0, 0],
+      ["change", 0, 0],
+      ["quarter", 0, 0],
+    ],
+  },
+  {
+    is: "all Clusters get EDS names without endpoints while the stream of endpoints is opened anew",
+    client: "State of the World on a stream for each type",
+    trouble: { ...lateAndRenamed, keepsClusters: true },
+    steps: [
+      ["change", 32, 0],
+      ["quarter", 0, 0],
+      ["change", 16, 0],
+      ["turn", 0, 0],
+      ["take", 0, 0],
+      ["request", 0, 0],
+      ["request", 45, 0],
+      ["quarter", 0, 0],
+      ["change", 0, 0],
+      ["quarter", 0, 0],
+    ],
+  },
+  {
     is: "a route is given up while a removal waits for it, in a turn with nothing to send",
     client: "State of the World on a stream for each type",
     trouble: { splits: true },

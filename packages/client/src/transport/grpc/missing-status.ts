@@ -1,10 +1,10 @@
-import type { ClientHttp2Stream } from "node:http2";
+import type { Readable } from "node:stream";
 import { Metadata, type StatusObject } from "@grpc/grpc-js";
 import { statusCode } from "@xdskit/protocol/internal";
 
 /** The part of grpc-js that has the HTTP/2 stream of a call. */
 interface StreamCall {
-  readonly http2Stream: ClientHttp2Stream;
+  readonly http2Stream: Readable;
   /** That of the response's headers. */
   readonly httpStatusCode?: number;
   getStatus(): StatusObject | null;

@@ -114,12 +114,11 @@ export class ClusterGates {
   }
 
   /**
-   * Whether the client may get endpoints from this server: it asks for some, or there are some. Those that come from another
+   * Whether the client may get endpoints from this server: it asked for some, or there are some. Those that come from another
    * server never exist here.
    */
   #hasEndpointsHere(owes: readonly TypeUrl[], view: View): boolean {
-    for (const { traits } of this.#parts.members.endpoints.keys()) if (owes.includes(traits.type)) return true;
-    return owes.some((type) => view.coveredBy(type) > 0);
+    return this.#parts.members.hasAskedForEndpoints || owes.some((type) => view.coveredBy(type) > 0);
   }
 
   /** Whether the client goes on with what it has of a Cluster: not while that warms, and not without endpoints or rejected. */

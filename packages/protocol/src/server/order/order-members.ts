@@ -18,13 +18,17 @@ export class OrderMembers {
   readonly users: LazyMap<TypeStream, OrderedStream> = new LazyMap();
   readonly endpoints: LazyMap<TypeStream, OrderedStream> = new LazyMap();
   readonly secrets: LazyMap<TypeStream, OrderedStream> = new LazyMap();
+  /** Whether the client ever asked for endpoints here; on a stream of its own it may do so anew for each Cluster. */
+  hasAskedForEndpoints = false;
 
   /** A stream subscribed to a type. */
   join(type: TypeStream, stream: OrderedStream): void {
     const { kind } = type.traits;
     if (kind === "cds") this.clusters.set(type, stream);
-    else if (kind === "eds") this.endpoints.set(type, stream);
-    else if (kind === "sds") this.secrets.set(type, stream);
+    else if (kind === "eds") {
+      this.endpoints.set(type, stream);
+      this.hasAskedForEndpoints = true;
+    } else if (kind === "sds") this.secrets.set(type, stream);
     else if (typeKindTable[kind].usesClusters) this.users.set(type, stream);
   }
 
