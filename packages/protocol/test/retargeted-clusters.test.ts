@@ -1,6 +1,7 @@
 import type { Resource } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Conversation, node, says } from "./support/conversation.ts";
+import { initialVersionsOf } from "./support/model-client.ts";
 import { CLUSTER, ENDPOINTS, plain, ROUTE, resource, routeTo } from "./support/resources.ts";
 
 const cluster = (name: string, endpoints: string): Resource =>
@@ -125,6 +126,36 @@ test.each(["delta", "sotw"] as const)(
     expect(says(talk.settle())).toEqual([variant === "sotw" ? ["c@new"] : ["-x"]]);
   },
 );
+
+test.each(["delta", "sotw"] as const)(
+  "S-ORD-05 another Cluster is removed meanwhile once nothing uses it (%s)",
+  (variant) => {
+    const talk = inSync(variant);
+    talk.put(plain("d"), plain("x"), routeTo("d"));
+    talk.settle();
+    talk.put(cluster("c", "new"));
+    talk.settle();
+    talk.change({ puts: [routeTo("x")], deletes: [{ type: CLUSTER, name: "d" }] });
+    expect(says(talk.turns())).toEqual([["r@x"]]);
+    expect(says(talk.ack(1, ROUTE))).toEqual([variant === "sotw" ? ["c@old", "x@1"] : ["-d"]]);
+  },
+);
+
+test.each(["delta", "sotw"] as const)("is kept back while another stream of the client comes back (%s)", (variant) => {
+  const talk = new Conversation();
+  talk.put(cluster("c", "old"), endpoints("old"), routeTo("c"));
+  for (const [stream, type] of [CLUSTER, ENDPOINTS, ROUTE].entries()) talk.open(stream, variant, type);
+  const who = { node: node("n") };
+  talk.settle(talk.subscribe(0, CLUSTER, [], who));
+  talk.settle(talk.subscribe(1, ENDPOINTS, ["old"], who));
+  const [routes] = talk.settle(talk.subscribe(2, ROUTE, ["r"], who));
+  talk.put(cluster("c", "new"));
+  expect(says(talk.turns())).toEqual([]);
+  talk.close(2);
+  talk.open(3, variant, ROUTE);
+  const held = { ...who, versionInfo: routes?.version ?? "", initialVersions: initialVersionsOf([["r", "1"]]) };
+  expect(talk.subscribe(3, ROUTE, ["r"], held).filter(({ type }) => type === CLUSTER)).toEqual([]);
+});
 
 test("S-NEX-06 the absence of other endpoints is told meanwhile", () => {
   const talk = inSync("delta");

@@ -133,12 +133,9 @@ class Follower {
         this.#listener({ kind: "changed", name, resource: news.resource });
         break;
       case "absent":
-        followed.resource = news.held;
-        this.#listener({ ...news, name });
-        break;
       case "failed":
-        // Without a name, it is about the connection.
-        if (news.name !== undefined) followed.resource = news.held;
+        // Without a name, it is about the connection. If it led to another locator before, what was told goes on.
+        if (news.name !== undefined && news.held?.bodyType !== LOCATOR) followed.resource = news.held;
         this.#listener({ ...news, name, held: followed.resource });
         break;
       case "confirmed":

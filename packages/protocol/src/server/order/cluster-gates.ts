@@ -88,7 +88,9 @@ export class ClusterGates {
     return ({ resource, replaces }) => {
       const { name } = resource;
       if (replaces === undefined || warmingClusters.isNew(name)) return undefined;
-      const mayHoldBack = !isReturning && areEndpointsHere && this.#isInUse(resource, clusters);
+      // What the client has of one that is held back is known, also while another of its streams comes back.
+      const isKnown = !isReturning || clusters.sentState.heldBack.resources.has(name);
+      const mayHoldBack = isKnown && areEndpointsHere && this.#isInUse(resource, clusters);
       if (mayHoldBack && isVacated(resource, replaces, current.view, owes)) return { for: "endpoints", name };
       const anew = current.shared.newUses(resource, replaces, type);
       if (anew.size === 0) return undefined;

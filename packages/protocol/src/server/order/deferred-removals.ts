@@ -214,7 +214,8 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     const removableBefore = bounds.removable();
     const before = this.position;
     const held = this.#variant === "sotw" && this.#holdsBack ? [...this.sentState.heldBack.resources.keys()] : noNames;
-    const answers = this.#machine.next(current, bounds);
+    const hasPendingRemovals = this.#variant === "sotw" && !this.#pendingRemovals.isEmpty;
+    const answers = this.#machine.next(current, hasPendingRemovals ? { ...bounds, hasPendingRemovals } : bounds);
     if (before !== undefined && this.position !== before) {
       this.#pendingRemovals = current.carryOver(this.#pendingRemovals, before, this.traits.type);
     }

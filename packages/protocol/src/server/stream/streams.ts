@@ -362,6 +362,8 @@ export class Streams {
     this.#open.catchUp(stream);
     const reports = stream.giveUpWaiting(waiting, since);
     this.#open.awaken(stream);
+    // Other streams of the client may have waited for what it ended.
+    this.#open.wakeWaiting(stream);
     // Thousands that came back together stop waiting together: nothing changed, and no change is delayed for them.
     this.#open.queue.asks(stream);
     return [...placed, ...reports];

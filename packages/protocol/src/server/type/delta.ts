@@ -225,7 +225,10 @@ export class DeltaTypeStream implements TypeStream {
       this.sentState.giveUp(name);
       this.#referenced.delete(name);
       this.untoldAbsences.forget(name);
-      if (this.subscription.isWildcard) this.#terms.unsubscribed.add(name);
+      if (this.subscription.isWildcard) {
+        this.#terms.unsubscribed.add(name);
+        this.sentState.heldBack.forget(name);
+      }
       // The client may still hold it for another term.
       else if (this.traits.terms === undefined && !this.subscription.isNamed(name)) this.sentState.forget(name);
       if (this.subscription.isWildcard || this.sentState.sentOutOfOrder.has(name)) this.#leftOver += countOf(name);
@@ -357,7 +360,10 @@ export class DeltaTypeStream implements TypeStream {
     const isPlain = !hasOwnNews && heldBack.size === 0;
     if (isPlain && isStill(position, current.view, type)) return [];
     const isOwn = this.#terms.unsubscribed.size > 0 || this.#hasOwnRemovals;
-    if (this.traits.kind === "cds" && !isOwn && this.sentState.holdsOnly(heldBack, current.view)) return [];
+    if (this.traits.kind === "cds" && !isOwn && this.sentState.holdsOnly(heldBack, current.view)) {
+      this.sentState.catchUp(current.revision);
+      return [];
+    }
     if (isPlain && this.subscription.isSoleWildcard && !this.#hasOwnRemovals) {
       const { segments } = current.differenceSince(position, type);
       if (segments.length === 0) return this.#advance(current, []);

@@ -151,7 +151,8 @@ export class SotwTypeStream implements TypeStream {
     return this.sentState.heldBackFrom;
   }
 
-  next(current: CurrentView, { heldBack, absences }: FlushBounds): readonly PendingResponse[] {
+  next(current: CurrentView, flush: FlushBounds): readonly PendingResponse[] {
+    const { heldBack, absences } = flush;
     let bounds: AbsenceBounds | undefined;
     const isAwaited = (name: string): boolean => {
       bounds ??= absences();
@@ -164,7 +165,7 @@ export class SotwTypeStream implements TypeStream {
     }
     if (this.#isInSync(this.sentState.sentUpTo, current.view)) return [];
     return this.traits.isFullState
-      ? this.#fullState(this.sentState.sentUpTo, current, heldBack)
+      ? this.#fullState(this.sentState.sentUpTo, current, flush)
       : this.#changed(this.sentState.sentUpTo, current, { heldBack, isAwaited });
   }
 
@@ -322,9 +323,9 @@ export class SotwTypeStream implements TypeStream {
   }
 
   /** All covered resources, if one of them changed or was requested (S-RES-03, S-RES-04). */
-  #fullState(position: Position, current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
+  #fullState(position: Position, current: CurrentView, flush: FlushBounds): readonly PendingResponse[] {
     const { type } = this.traits;
-    if (heldBack.size + this.sentState.sentOutOfOrder.size > 0) return this.#fullBut(position, current, heldBack);
+    if (flush.heldBack.size + this.sentState.sentOutOfOrder.size > 0) return this.#fullBut(position, current, flush);
     const asked = [...this.sentState.pendingNames.keys()].flatMap((term) => this.#terms.find(current.view, term));
     const changes = current.selectSince(position, type, this.subscription);
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
@@ -343,11 +344,18 @@ export class SotwTypeStream implements TypeStream {
   }
 
   /** The full state, with each held-back resource replaced by its target or by what the client was last sent. */
-  #fullBut(position: Position, current: CurrentView, heldBack: HeldBackNames): readonly PendingResponse[] {
+  #fullBut(
+    position: Position,
+    current: CurrentView,
+    { heldBack, hasPendingRemovals = false }: FlushBounds,
+  ): readonly PendingResponse[] {
     const { type } = this.traits;
     // As long as nothing else changes, nothing is looked at.
-    const mayBeStill = this.traits.kind === "cds" && !this.#mayArriveGone;
-    if (mayBeStill && this.sentState.holdsOnly(heldBack, current.view)) return [];
+    const mayBeStill = this.traits.kind === "cds" && !this.#mayArriveGone && !hasPendingRemovals;
+    if (mayBeStill && this.sentState.holdsOnly(heldBack, current.view)) {
+      this.sentState.catchUp(current.revision);
+      return [];
+    }
     const isNew = current.newNamesSince(position, type);
     const segments = this.deliveries.lastSent?.body.segments ?? [];
     const sent = new Map(segments.flatMap((segment) => segment.puts.map((put) => [put.name, put] as const)));

@@ -72,6 +72,8 @@ export interface FlushBounds {
   /** Which deleted resources may be removed, of a type whose removals are deferred; others become pending removals. */
   readonly removable: () => Removable;
   readonly heldBack: HeldBackNames;
+  /** State of the World: whether removals are pending, so that there may be an answer although nothing changed. */
+  readonly hasPendingRemovals?: boolean;
   /** Which absences of requested names may be told; others wait. */
   readonly absences: () => AbsenceBounds;
 }
