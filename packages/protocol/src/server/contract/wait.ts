@@ -4,7 +4,10 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 export type Wait =
   /** It names a Cluster that the client was not sent yet, or did not ACK yet. */
   | { readonly for: "cluster"; readonly name: string }
-  /** It sends traffic to a Cluster that it did not use before and that has no endpoints yet, or it is such a Cluster, in use with others. */
+  /**
+   * It sends traffic to a Cluster that it did not use before and that has no endpoints yet; or it is a Cluster in use that
+   * gets such endpoints under another name.
+   */
   | { readonly for: "endpoints"; readonly name: string }
   /** It sends traffic to a Cluster that it did not use before and that needs a missing secret. */
   | { readonly for: "secret"; readonly name: string }

@@ -20,7 +20,7 @@ import type { Order } from "./order.ts";
 export interface StateBeforeSend {
   readonly position: Position | undefined;
   readonly pendingRemovals: PendingRemovals;
-  /** What was held back. */
+  /** What was held back from it, by name. */
   readonly wasHeldBack: ReadonlyMap<string, HeldBackResource>;
 }
 
@@ -127,8 +127,8 @@ export class StreamOrder {
     { position: from, wasHeldBack }: StateBeforeSend,
     current: CurrentView,
   ): ((put: Resource) => boolean) | undefined {
-    const { resources: isHeldBack } = sentState.heldBack;
-    const before = ({ name }: Resource): Uses | undefined => (wasHeldBack.get(name) ?? isHeldBack.get(name))?.replaces;
+    const { resources: nowHeldBack } = sentState.heldBack;
+    const before = ({ name }: Resource): Uses | undefined => (wasHeldBack.get(name) ?? nowHeldBack.get(name))?.replaces;
     const isReturn = newToClient !== undefined || this.#order.isReturning;
     if (!isReturn) {
       const retargeted = from && current.retargetedSince(from, type);
